@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Checks every example, and every function of the prelude, against pictures computed independently in Python.
+
+    tests/run_examples.py --halo build/halo [--only WORD] [--switch=--strict ...]
+
+Exit status 1 if a case fails; each failure names the case and its first wrong pixel.
+"""
+import argparse
+import os
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "examples"))
+
+import cases            # noqa: E402
+import prelude_cases    # noqa: E402
+from compare import Failure, check    # noqa: E402
+
+
+def untested_scripts(tested):
+    """Examples without a case: an example that nothing checks is a failure too."""
+    scripts = {name for name in os.listdir(cases.EXAMPLES) if name.endswith(".pipe")}
+    return sorted(scripts - {os.path.basename(script) for script in tested})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--halo", required=True, help="the command to test")
+    parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("--switch", action="append", default=[], help="passed on to halo run")
+    options = parser.parse_args()
+    count, failures, tested = 0, 0, set()
+    with tempfile.TemporaryDirectory() as folder:
+        for case in list(cases.cases(folder)) + list(prelude_cases.cases(folder)):
+            tested.add(case.script)
+            if options.only not in case.name:
+                continue
+            count += 1
+            try:
+                check(options.halo, case, folder, options.switch)
+            except Failure as failure:
+                failures += 1
+                print(f"FAILED {case.name}: {failure}", flush=True)
+    for script in untested_scripts(tested):
+        failures += 1
+        print(f"FAILED examples/{script}: no case checks it")
+    print(f"{count} cases, {failures} failed")
+    return 1 if failures or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
