@@ -10,6 +10,7 @@ typedef struct expr expr;
 typedef struct stmt stmt;
 typedef LIST(expr *) expr_list;
 typedef LIST(stmt *) stmt_list;
+typedef LIST(const char *) name_list;
 
 /* ---- expressions ----------------------------------------------------------------------------- */
 
@@ -52,22 +53,26 @@ typedef struct argument {
     const char *name;              /* NULL: positional */
     expr       *value;             /* the value, or the body of the function literal */
     bool        is_function;
-    LIST(const char *) parameters; /* of the function literal */
+    name_list parameters; /* of the function literal */
     span        where;
 } argument;
 typedef LIST(argument) argument_list;
 
 /* `i in a..b` or `(x, y) in src`. */
 typedef struct binder {
-    LIST(const char *) names;
+    name_list names;
     bool  is_tuple;
     range over;
     span  where;
 } binder;
 typedef LIST(binder) binder_list;
 
+/* No tree is deeper than this: what would be is an error of the parser, so that walkers may recurse. */
+enum { MAX_EXPR_DEPTH = 1000 };
+
 struct expr {
     expr_kind kind;
+    uint32_t  depth;       /* 1 for a leaf */
     span      where;
     union {
         const char *name;
@@ -102,6 +107,8 @@ typedef struct parameter {
     type_expr  *type;          /* NULL: not given */
     expr       *value;         /* the default, or NULL */
     range      *in;            /* or NULL */
+    name_list   comments;      /* `#` lines above */
+    const char *trailing;      /* a `#` comment on the same line, or NULL */
     span        where;
 } parameter;
 typedef LIST(parameter) parameter_list;
@@ -126,7 +133,7 @@ struct stmt {
     stmt_kind       kind;
     span            where;
     annotation_list annotations;
-    LIST(const char *) comments;   /* `#` lines above, for fmt; without the leading # */
+    name_list comments;   /* `#` lines above, for fmt; without the leading # */
     const char     *trailing;      /* a `#` comment on the same line, or NULL */
     bool            blank_before;  /* a blank line stood above, for fmt */
     union {
@@ -136,7 +143,7 @@ struct stmt {
             dimension_list dims, second;
             type_expr *type; expr *value;
         } define;
-        struct { const char *name; range over; stmt_list body; } loop;
+        struct { const char *name; range over; stmt_list body; name_list last_comments; } loop;   /* comments above `}` */
         struct { const char *name; expr *value; } constant;
         expr_list values;
     };
@@ -147,6 +154,7 @@ struct stmt {
 typedef enum item_kind { ITEM_IMPORT, ITEM_CONST, ITEM_FN, ITEM_PIPE } item_kind;
 
 typedef struct output { const char *name; type_expr *type; span where; } output;   /* name NULL: the only one */
+typedef LIST(output) output_list;
 
 typedef struct item {
     item_kind       kind;
@@ -154,22 +162,23 @@ typedef struct item {
     const char     *name;          /* of a const, fn or pipe; the path of an import */
     const char     *doc;           /* or NULL */
     annotation_list annotations;   /* of a pipe */
-    LIST(const char *) comments;
+    name_list comments;
     const char     *trailing;
     bool            blank_before;
     parameter_list  params;        /* fn, pipe */
-    LIST(output)    outputs;       /* pipe */
+    output_list     outputs;       /* pipe */
     bool            outputs_named;
     type_expr      *result;        /* fn, or NULL */
     expr           *value;         /* const; fn written with `=` */
     stmt_list       body;          /* fn or pipe written with a block */
     bool            has_block;
+    name_list       last_comments; /* above the `}` of the block */
 } item;
 
 typedef struct file {
     uint32_t   source;             /* index in diags.sources */
     LIST(item *) items;
-    LIST(const char *) last_comments;   /* after the last item */
+    name_list last_comments;   /* after the last item */
 } file;
 
 /* Parses one source; errors go to `d`, and what could be read is returned all the same. */
