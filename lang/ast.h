@@ -73,6 +73,7 @@ enum { MAX_EXPR_DEPTH = 1000 };
 struct expr {
     expr_kind kind;
     uint32_t  depth;       /* 1 for a leaf */
+    bool      on_lines;    /* of an array of arrays: written with a line for each row, for fmt */
     span      where;
     union {
         const char *name;
@@ -133,7 +134,7 @@ struct stmt {
     stmt_kind       kind;
     span            where;
     annotation_list annotations;
-    name_list comments;   /* `#` lines above, for fmt; without the leading # */
+    name_list comments;   /* `#` lines above, for fmt; without the leading #; NULL is an empty line */
     const char     *trailing;      /* a `#` comment on the same line, or NULL */
     bool            blank_before;  /* a blank line stood above, for fmt */
     union {
@@ -183,6 +184,8 @@ typedef struct file {
 
 /* Parses one source; errors go to `d`, and what could be read is returned all the same. */
 file *parse_file(arena *memory, interner *names, diags *d, uint32_t source_index);
+
+const char *binary_op_spelling(binary_op op);      /* "+", "and" */
 
 /* The canonical layout (`halo fmt`); only for files that parsed without errors. */
 void format_file(const file *f, text *out);

@@ -52,6 +52,7 @@ typedef struct text { char *bytes; size_t count, capacity; bool failed; } text;
 void  text_add(text *t, const char *bytes, size_t n_bytes);
 void  text_string(text *t, const char *string);
 void  text_printf(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void  text_vprintf(text *t, const char *format, va_list args);
 void  text_f32(text *t, float value);       /* shortest that reads back the same, always a float */
 /* The f32 nearest to `1`, `2.5`, `-1_000.25e-3`; false when it isn't a number or is beyond f32. Independent of the locale. */
 bool  parse_f32(const char *number, size_t n_bytes, float *value);

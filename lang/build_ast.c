@@ -148,6 +148,9 @@ expr *build_array(parse_context *p, token open, expr_list items, token close)
 {
     expr *e = new_expr(p, EXPR_ARRAY, span_join(token_span(p, open), token_span(p, close)));
     e->list = items;
+    const span first = items.items[0]->where, last = items.items[items.count - 1]->where;
+    e->on_lines = items.items[0]->kind == EXPR_ARRAY && last.start > first.end &&
+                  memchr(p->text + first.end, '\n', last.start - first.end);
     deepen_list(p, e, items);
     return e;
 }

@@ -24,10 +24,27 @@ static const char *take(walk *w)
     return arena_string(w->p->memory, w->p->text + c->start + 1, c->end - c->start - 1);
 }
 
-static void take_before(walk *w, uint32_t limit, name_list *into)
+/* Is the line after the one with byte `at` empty? */
+static bool is_blank_below(const parse_context *p, uint32_t at)
 {
-    for (const comment *c; (c = peek(w)) && c->start < limit;)
+    const char *newline = memchr(p->text + at, '\n', p->n_bytes - at);
+    if (!newline)
+        return false;
+    const char *next = newline + 1;
+    while (*next == ' ' || *next == '\t' || *next == '\r')
+        next++;
+    return *next == '\n';
+}
+
+/* Those before `limit`; an empty line below one that stands above `start` is kept as a NULL. */
+static void take_before(walk *w, uint32_t start, uint32_t limit, name_list *into)
+{
+    for (const comment *c; (c = peek(w)) && c->start < limit;) {
+        bool blank = c->start < start && is_blank_below(w->p, c->end);
         LIST_PUSH(w->p->memory, *into, take(w));
+        if (blank)
+            LIST_PUSH(w->p->memory, *into, NULL);
+    }
 }
 
 static bool same_line(const parse_context *p, uint32_t from, uint32_t to)
@@ -64,21 +81,28 @@ static bool is_blank_above(const parse_context *p, uint32_t at)
     }
 }
 
+/* Where what belongs to a node begins: its first comment, if that stands above it. */
+static uint32_t first_line(walk *w, uint32_t start)
+{
+    const comment *c = peek(w);
+    return c && c->start < start ? c->start : start;
+}
+
 static void walk_statements(walk *w, stmt_list statements, uint32_t end, name_list *last)
 {
     for (uint32_t i = 0; i < statements.count; i++) {
         stmt *s = statements.items[i];
-        uint32_t next = i + 1 < statements.count ? statements.items[i + 1]->where.start : end;
-        s->blank_before = is_blank_above(w->p, s->where.start);
+        uint32_t start = s->where.start, next = i + 1 < statements.count ? statements.items[i + 1]->where.start : end;
+        s->blank_before = is_blank_above(w->p, first_line(w, start));
         if (s->kind == STMT_FOR) {
-            take_before(w, s->loop.over.where.end, &s->comments);
+            take_before(w, start, s->loop.over.where.end, &s->comments);
             walk_statements(w, s->loop.body, s->where.end - 1, &s->loop.last_comments);
         } else {
-            take_before(w, s->where.end, &s->comments);
+            take_before(w, start, s->where.end, &s->comments);
         }
         s->trailing = take_trailing(w, s->where.end, next);
     }
-    take_before(w, end, last);
+    take_before(w, end, end, last);
 }
 
 static void walk_parameters(walk *w, item *i)
@@ -86,7 +110,7 @@ static void walk_parameters(walk *w, item *i)
     for (uint32_t k = 0; k < i->params.count; k++) {
         parameter *param = &i->params.items[k];
         uint32_t next = k + 1 < i->params.count ? i->params.items[k + 1].where.start : i->where.end;
-        take_before(w, param->where.end, &param->comments);
+        take_before(w, 0, param->where.end, &param->comments);
         uint32_t end = param->where.end;                /* behind the comma, but not behind the `)` */
         while (end < next && strchr(", \t", w->p->text[end]))
             end++;
@@ -97,15 +121,15 @@ static void walk_parameters(walk *w, item *i)
 
 static void walk_item(walk *w, item *i, uint32_t next)
 {
-    i->blank_before = is_blank_above(w->p, i->where.start);
-    uint32_t head = i->kind == ITEM_FN || i->kind == ITEM_PIPE ? i->name_where.end : i->where.end;
-    take_before(w, head, &i->comments);
+    uint32_t start = i->where.start;
+    i->blank_before = is_blank_above(w->p, first_line(w, start));
+    bool has_params = i->kind == ITEM_FN || i->kind == ITEM_PIPE;
+    take_before(w, start, has_params ? i->name_where.end : i->where.end, &i->comments);
     walk_parameters(w, i);
-    if (i->has_block) {
+    if (i->has_block)
         walk_statements(w, i->body, i->where.end - 1, &i->last_comments);
-    } else {
-        take_before(w, i->where.end, &i->comments);
-    }
+    else
+        take_before(w, 0, i->where.end, &i->comments);
     i->trailing = take_trailing(w, i->where.end, next);
 }
 
@@ -115,5 +139,5 @@ void attach_comments(parse_context *p)
     file *f = p->result;
     for (uint32_t i = 0; i < f->items.count; i++)
         walk_item(&w, f->items.items[i], i + 1 < f->items.count ? f->items.items[i + 1]->where.start : p->n_bytes);
-    take_before(&w, p->n_bytes, &f->last_comments);
+    take_before(&w, p->n_bytes, p->n_bytes, &f->last_comments);
 }

@@ -46,10 +46,8 @@ void text_string(text *t, const char *string)
     text_add(t, string, strlen(string));
 }
 
-void text_printf(text *t, const char *format, ...)
+void text_vprintf(text *t, const char *format, va_list args)
 {
-    va_list args;
-    va_start(args, format);
     va_list again;
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, format, again);
@@ -60,6 +58,13 @@ void text_printf(text *t, const char *format, ...)
         vsnprintf(t->bytes + t->count, (size_t)n + 1, format, args);
         t->count += (size_t)n;
     }
+}
+
+void text_printf(text *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    text_vprintf(t, format, args);
     va_end(args);
 }
 
