@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ * The CPU backend as the layers above see it: a pipe's defined tensor IR in, machine code out. */
+#ifndef HALO_BACKENDS_CPU_CPU_H
+#define HALO_BACKENDS_CPU_CPU_H
+
+#include "halo/abi.h"
+#include "lowering/tensor.h"
+
+/* How an input or output lies in the host's memory. */
+typedef enum cpu_layout { CPU_LAYOUT_interleaved, CPU_LAYOUT_planar, CPU_LAYOUT_bgra } cpu_layout;
+
+/* Test switches and targets. None but `strict` (of the pipe) changes a bit of any result. */
+typedef struct cpu_options {
+    const char *triple;                /* NULL: this machine's */
+    const char *const *cpus;           /* names of processors, the plainest first; NULL: "native" for the JIT, x86-64-v3 else */
+    int         n_cpus;
+    const cpu_layout *layouts;         /* one per input, then per output; NULL: all interleaved */
+    bool        no_fuse;               /* every stage is stored */
+    bool        force_border;          /* every read goes through its border map */
+    int32_t     tile_width, tile_rows; /* column block and strip height; 0: chosen */
+} cpu_options;
+
+typedef enum cpu_text { CPU_TEXT_dispatch, CPU_TEXT_kernel, CPU_TEXT_llvm, CPU_TEXT_asm, CPU_TEXT_explain, CPU_TEXT_explain_json } cpu_text;
+
+/* Everything below may be called from several threads on different pipes. Errors are added to `d` and give false/NULL. */
+
+/* Any intermediate stage as text. The pipe must have been through passes_run. */
+bool cpu_show(tensor_pipe *p, const cpu_options *options, cpu_text what, text *out, diags *d);
+
+/* An object file (PIC, no dependency but a short list of memory functions); external symbols are those of the header:
+ * NAME, NAME_part, NAME_needs, NAME_size, NAME_error, NAME_defaults. Several pipes may share one object. */
+bool cpu_object(tensor_pipe **pipes, uint32_t n_pipes, const cpu_options *options, text *object, diags *d);
+/* The C header that goes with it. */
+void cpu_header(tensor_pipe **pipes, uint32_t n_pipes, const cpu_options *options, const char *file_name, text *out);
+
+/* Code loaded into this process. Thread-safe once made. */
+typedef struct cpu_code cpu_code;
+cpu_code *cpu_load(tensor_pipe *p, const cpu_options *options, diags *d);
+void      cpu_unload(cpu_code *code);
+/* `params`: the struct that the header would declare (see cpu_params_pack), or NULL for the defaults.
+ * `part` may be NULL. *failed: the number of the check that failed when the code is HALO_ERROR_SIZE or _PARAMETER, else -1. */
+int  cpu_run(const cpu_code *code, const halo_image *inputs, const void *params, const halo_image *outputs,
+             const halo_part *part, const halo_exec *exec, int32_t *failed);
+/* Fills outputs' extents (and dense strides when stride[0] is 0 on entry). */
+int  cpu_size(const cpu_code *code, const halo_image *inputs, const void *params, halo_image *outputs, int32_t *failed);
+/* Which part of each input a part of the outputs takes. */
+int  cpu_needs(const cpu_code *code, const halo_image *inputs, const void *params, const halo_part *part, halo_part *needs, int32_t *failed);
+/* Lays out parameter bits (4 words each) as the header's struct; returns its size, or the size alone when `out` is NULL. */
+size_t cpu_params_pack(const tensor_pipe *p, const uint32_t (*params)[TENSOR_MAX_LANES], void *out);
+/* Machine code bytes and the milliseconds spent on it. */
+size_t cpu_code_bytes(const cpu_code *code);
+
+#endif

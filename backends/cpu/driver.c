@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: MIT
+ * The driver: everything of a generated function that is not a row of pixels. It checks the call, asks the pipe's setup for
+ * its slots, sizes line buffers, takes scratch from the host, deals strips to the host's workers and reports.
+ *
+ * It is compiled twice: into the compiler (for code loaded at run time), and to LLVM bitcode that is linked into every
+ * generated object, so that an object depends on nothing. Hence no libc but malloc and free, no statics, no wide structs
+ * copied by value. */
+#include "backends/cpu/driver_strips.h"
+#include "backends/cpu/driver_checks.h"
+
+void *malloc(size_t bytes);
+void  free(void *memory);
+
+/* ---- memory ---------------------------------------------------------------------------------------- */
+
+static void *take(const halo_exec *exec, int64_t bytes)
+{
+    if (bytes < 0 || (uint64_t)bytes > SIZE_MAX / 2) return NULL;
+    size_t size = (size_t)(bytes < 64 ? 64 : bytes);
+    if (exec && exec->allocate) return exec->allocate(exec->user, size, 64);
+    char *raw = malloc(size + 128);
+    if (!raw) return NULL;
+    char *aligned = (char *)(((uintptr_t)raw + 128) & ~(uintptr_t)63);
+    ((void **)(void *)aligned)[-1] = raw;
+    return aligned;
+}
+
+static void give(const halo_exec *exec, void *memory)
+{
+    if (!memory) return;
+    if (exec && exec->allocate) {
+        if (exec->release) exec->release(exec->user, memory);
+        return;
+    }
+    free(((void **)memory)[-1]);
+}
+
+/* ---- one call -------------------------------------------------------------------------------------- */
+
+typedef struct call {
+    driver_run  run;
+    const halo_image *const *inputs;
+    const halo_image *const *outputs;
+    int32_t    *slots, *dims;
+    region     *regions;               /* one per memory */
+    stage_need *needs;
+    int32_t    *line_slots;
+    double     *reach;                 /* 3 per stage: slope, lowest, highest row */
+    haloi_view *views;
+    void      **owned;                 /* one per memory: scratch, or a dense copy of a host's image */
+    void       *arena;
+} call;
+
+static void call_end(call *c)
+{
+    if (c->owned)
+        for (int k = 0; k < c->run.plan.header->n_memories; k++) give(c->run.exec, c->owned[k]);
+    give(c->run.exec, c->arena);
+}
+
+static int64_t round64(int64_t n) { return (n + 63) / 64 * 64; }
+
+static void *cut(char **at, int64_t bytes)
+{
+    void *here = *at;
+    *at += round64(bytes);
+    return here;
+}
+
+static int call_begin(call *c, const haloi_code *code, const halo_exec *exec)
+{
+    plan_view v = plan_open(code->plan);
+    const plan_header *h = v.header;
+    c->run.plan = v;
+    c->run.code = code;
+    c->run.exec = exec;
+    c->run.no_overlap = c->run.stop = c->run.reporting = 0;
+    c->run.work_done = c->run.work_total = 0;
+    c->run.reported = 0;
+    c->owned = NULL;
+    int64_t bytes = round64(4ll * h->n_slots) + round64(4ll * h->n_dims) + round64((int64_t)sizeof(region) * h->n_memories)
+        + round64((int64_t)sizeof(stage_need) * h->n_stages) + round64(4ll * h->n_stages) + round64(24ll * h->n_stages)
+        + round64((int64_t)sizeof(haloi_view) * h->n_memories) + round64((int64_t)sizeof(void *) * h->n_memories);
+    char *at = c->arena = take(exec, bytes);
+    if (!at) return HALO_ERROR_MEMORY;
+    c->slots = cut(&at, 4ll * h->n_slots);
+    c->dims = cut(&at, 4ll * h->n_dims);
+    c->regions = cut(&at, (int64_t)sizeof(region) * h->n_memories);
+    c->needs = cut(&at, (int64_t)sizeof(stage_need) * h->n_stages);
+    c->line_slots = cut(&at, 4ll * h->n_stages);
+    c->reach = cut(&at, 24ll * h->n_stages);
+    c->views = cut(&at, (int64_t)sizeof(haloi_view) * h->n_memories);
+    c->owned = cut(&at, (int64_t)sizeof(void *) * h->n_memories);
+    for (int k = 0; k < h->n_memories; k++) c->owned[k] = NULL;
+    c->run.slots = c->slots;
+    c->run.dims = c->dims;
+    c->run.views = c->views;
+    return HALO_OK;
+}
+
+/* Sizes and parameters: extents to dims, setup's checks, slots. */
+static int call_setup(call *c, const halo_image *const *inputs, const void *params, int32_t *failed)
+{
+    const plan_header *h = c->run.plan.header;
+    for (int k = 0; k < h->n_inputs; k++) if (!inputs[k]) return HALO_ERROR_NULL;
+    if (!params) params = c->run.code->defaults;
+    if (h->has_params && !params) return HALO_ERROR_NULL;
+    c->inputs = inputs;
+    c->run.params = params;
+    for (int k = 0; k < h->n_dims; k++) {
+        c->dims[k] = inputs[c->run.plan.dims[2 * k]]->extent[c->run.plan.dims[2 * k + 1]];
+        if (c->dims[k] < 0 || c->dims[k] > 1 << 28) return HALO_ERROR_SIZE;
+    }
+    haloi_frame frame;
+    frame.slots = c->slots;
+    frame.params = params;
+    frame.dims = c->dims;
+    uint32_t mode = enter_float_mode();
+    int32_t bad = c->run.code->setup(&frame, c->slots);
+    leave_float_mode(mode);
+    if (bad == 0) return HALO_OK;
+    if (failed) *failed = bad > 0 ? bad - 1 : bad;
+    return bad > 0 ? HALO_ERROR_SIZE : HALO_ERROR_PARAMETER;
+}
+
+static const plan_memory *output_memory(const plan_view *plan, int which, int *index)
+{
+    for (int k = 0; k < plan->header->n_memories; k++)
+        if (plan->memories[k].role == PLAN_ROLE_output && plan->memories[k].which == which) {
+            if (index) *index = k;
+            return &plan->memories[k];
+        }
+    return NULL;
+}
+
+/* What is asked of the outputs, into regions[]; everything else is not asked for yet. */
+static int want_outputs(call *c, const halo_part *part)
+{
+    const plan_view *plan = &c->run.plan;
+    for (int k = 0; k < plan->header->n_memories; k++) {
+        const plan_memory *m = &plan->memories[k];
+        region_clear(&c->regions[k]);
+        if (m->role != PLAN_ROLE_output) continue;
+        region_bounds(&c->regions[k], c->slots, m->lo, m->hi);
+        if (image_is_empty(m, c->slots)) return HALO_ERROR_SIZE;
+        for (int d = 0; part && d < m->rank; d++) {
+            span32 whole = c->regions[k].axis[d];
+            int64_t first = (int64_t)whole.lo + part->start[d], last = first + part->extent[d] - 1;
+            if (part->start[d] < 0 || part->extent[d] < 1 || last > whole.hi) return HALO_ERROR_SIZE;
+            c->regions[k].axis[d] = (span32){ (int32_t)first, (int32_t)last };
+        }
+    }
+    plan_needs(plan, c->slots, c->needs, c->regions);
+    return HALO_OK;
+}
+
+static const halo_image *host_image(const call *c, const plan_memory *m)
+{
+    return m->role == PLAN_ROLE_input ? c->inputs[m->which] : c->outputs[m->which];
+}
+
+static int check_images(call *c)
+{
+    const plan_header *h = c->run.plan.header;
+    for (int k = 0; k < h->n_outputs; k++) if (!c->outputs[k]) return HALO_ERROR_NULL;
+    for (int k = 0; k < h->n_memories; k++) {
+        const plan_memory *m = &c->run.plan.memories[k];
+        if (m->role == PLAN_ROLE_scratch) continue;
+        const halo_image *image = host_image(c, m);
+        int code = check_extents(m, c->slots, image);
+        if (code) return code;
+        if (!image->data && !image_is_empty(m, c->slots)) return HALO_ERROR_NULL;
+        code = check_strides(m, c->slots, image);
+        if (code) return code;
+    }
+    return HALO_OK;
+}
+
+static int check_overlaps(call *c)
+{
+    const plan_view *plan = &c->run.plan;
+    for (int o = 0; o < plan->header->n_memories; o++) {
+        const plan_memory *out = &plan->memories[o];
+        footprint a, b;
+        if (out->role != PLAN_ROLE_output) continue;
+        if (!footprint_of(out, c->slots, host_image(c, out), &c->regions[o], &a)) continue;
+        for (int k = 0; k < plan->header->n_memories; k++) {
+            const plan_memory *m = &plan->memories[k];
+            if (k == o || m->role == PLAN_ROLE_scratch || (m->role == PLAN_ROLE_output && k < o)) continue;
+            if (!footprint_of(m, c->slots, host_image(c, m), &c->regions[k], &b)) continue;
+            if (!footprints_meet(&a, &b)) continue;
+            if (m->role != PLAN_ROLE_input || out->may_alias != m->which || !same_memory(out, host_image(c, out), host_image(c, m)))
+                return HALO_ERROR_OVERLAP;
+            c->run.no_overlap = 1;
+        }
+    }
+    return HALO_OK;
+}
+
+/* ---- memories ---------------------------------------------------------------------------------------- */
+
+static int64_t dense_view(const plan_memory *m, const region *part, haloi_view *view, char *base)
+{
+    int64_t pixel = image_pixel_bytes(m), step = pixel, origin = 0;
+    for (int d = 0; d < 5; d++) {
+        view->stride[d] = step;
+        origin += step * part->axis[d].lo;
+        step *= max64(span_count(part->axis[d]), 1);
+        if (d == 0) step = round64(step);
+    }
+    view->plane_bytes = m->planar ? step : m->component_bytes;
+    view->data = base - origin;
+    return m->planar ? step * m->lanes : step;
+}
+
+static void host_view(const plan_memory *m, const int32_t *slots, const halo_image *image, haloi_view *view)
+{
+    view->data = image->data;
+    for (int d = 0; d < 5; d++) {
+        view->stride[d] = d < m->rank ? image->stride[d] : 0;
+        view->data -= view->stride[d] * slots[m->lo[d]];
+    }
+    view->plane_bytes = m->planar ? image->stride[m->rank] : m->component_bytes;
+}
+
+/* Copies the wanted part between two views, pixel by pixel: only for pictures whose rows are not dense. */
+static void copy_part(const plan_memory *m, const region *part, const haloi_view *from, const haloi_view *to)
+{
+    int64_t i[5], planes = m->planar ? m->lanes : 1;
+    int32_t bytes = (int32_t)image_pixel_bytes(m);
+    for (i[4] = part->axis[4].lo; i[4] <= part->axis[4].hi; i[4]++)
+    for (i[3] = part->axis[3].lo; i[3] <= part->axis[3].hi; i[3]++)
+    for (i[2] = part->axis[2].lo; i[2] <= part->axis[2].hi; i[2]++)
+    for (i[1] = part->axis[1].lo; i[1] <= part->axis[1].hi; i[1]++)
+    for (int64_t plane = 0; plane < planes; plane++) {
+        const char *a = from->data + plane * from->plane_bytes;
+        char *b = to->data + plane * to->plane_bytes;
+        for (int d = 1; d < 5; d++) { a += i[d] * from->stride[d]; b += i[d] * to->stride[d]; }
+        for (int64_t x = part->axis[0].lo; x <= part->axis[0].hi; x++)
+            copy_pixel(b + x * to->stride[0], a + x * from->stride[0], bytes);
+    }
+}
+
+static int is_dense(const plan_memory *m, const halo_image *image, const region *part)
+{
+    return image->stride[0] == image_pixel_bytes(m) || span_count(part->axis[0]) <= 1;
+}
+
+static int view_memories(call *c)
+{
+    const plan_view *plan = &c->run.plan;
+    for (int k = 0; k < plan->header->n_memories; k++) {
+        const plan_memory *m = &plan->memories[k];
+        const halo_image *image = m->role == PLAN_ROLE_scratch ? NULL : host_image(c, m);
+        if (image) host_view(m, c->slots, image, &c->views[k]);
+        if (image && is_dense(m, image, &c->regions[k])) { c->views[k].stride[0] = image_pixel_bytes(m); continue; }
+        haloi_view dense, *host = &c->views[k];
+        int64_t bytes = dense_view(m, &c->regions[k], &dense, NULL);
+        if (bytes < 0 || bytes > INT64_MAX / 4) return HALO_ERROR_MEMORY;
+        c->owned[k] = take(c->run.exec, bytes);
+        if (!c->owned[k]) return HALO_ERROR_MEMORY;
+        dense_view(m, &c->regions[k], &dense, c->owned[k]);
+        if (m->role == PLAN_ROLE_input) copy_part(m, &c->regions[k], host, &dense);
+        host->data = dense.data;
+        host->plane_bytes = dense.plane_bytes;
+        for (int d = 0; d < 5; d++) host->stride[d] = dense.stride[d];
+    }
+    return HALO_OK;
+}
+
+static void return_outputs(call *c)
+{
+    const plan_view *plan = &c->run.plan;
+    for (int k = 0; k < plan->header->n_memories; k++) {
+        const plan_memory *m = &plan->memories[k];
+        if (m->role != PLAN_ROLE_output || !c->owned[k]) continue;
+        haloi_view host;
+        host_view(m, c->slots, host_image(c, m), &host);
+        copy_part(m, &c->regions[k], &c->views[k], &host);
+    }
+}
+
+/* ---- sections ----------------------------------------------------------------------------------------- */
+
+/* Rows that a line must keep (scheduling.md section 3): for a single reader its window, widened by what a border folds back;
+ * for several, all that lies between the reader that is furthest behind and the one that is furthest ahead. */
+static int32_t line_rows(const call *c, const plan_stage *stages, const plan_section *section, int k)
+{
+    int readers = 0;
+    double lowest = 0, highest = 0, window = 1, most = 1;
+    for (int j = k + 1; j < section->n_stages; j++)
+        for (int i = 0; i < stages[j].n_edges; i++) {
+            const plan_edge *e = &c->run.plan.edges[stages[j].first_edge + i];
+            if (e->producer != k) continue;
+            const double *reader = c->reach + 3 * j;
+            double lo = c->slots[e->lo_y], hi = c->slots[e->hi_y];
+            double a = (e->p_y * reader[1] + lo) / e->q_y, b = (e->p_y * (reader[2] + stages[j].group) + hi) / e->q_y + 1;
+            if (readers == 0 || a < lowest) lowest = a;
+            if (readers == 0 || b > highest) highest = b;
+            double span = (hi > 0 ? hi : 0) - (lo < 0 ? lo : 0) + e->p_y * (double)stages[j].group;
+            if (span / e->q_y + 2 > window) window = span / e->q_y + 2;
+            if (stages[j].group > most) most = stages[j].group;
+            readers++;
+        }
+    double rows = window;
+    if (readers > 1 && highest - lowest + 2 * most + stages[k].group + 2 > rows) rows = highest - lowest + 2 * most + stages[k].group + 2;
+    return rows > 1e8 ? 100000000 : (int32_t)rows + 1;
+}
+
+/* Lowest and highest row of every stage, beside its slope times the driver's row. */
+static void section_reach(call *c, const plan_stage *stages, const plan_section *section)
+{
+    double *reach = c->reach;
+    for (int k = 0; k < section->n_stages; k++) { reach[3 * k] = -1; reach[3 * k + 1] = 1e30; reach[3 * k + 2] = -1e30; }
+    for (int k = section->n_stages - 1; k >= 0; k--) {
+        if (k >= section->n_stages - section->n_sinks) { reach[3 * k] = 1; reach[3 * k + 1] = 0; reach[3 * k + 2] = stages[k].group; }
+        for (int i = 0; i < stages[k].n_edges; i++) {
+            const plan_edge *e = &c->run.plan.edges[stages[k].first_edge + i];
+            if (e->producer < 0) continue;
+            double *r = reach + 3 * e->producer;
+            double lo = (e->p_y * reach[3 * k + 1] + c->slots[e->lo_y]) / e->q_y;
+            double hi = (e->p_y * (reach[3 * k + 2] + stages[k].group) + c->slots[e->hi_y]) / e->q_y + 1;
+            r[0] = reach[3 * k] * e->p_y / e->q_y;
+            if (lo < r[1]) r[1] = lo;
+            if (hi > r[2]) r[2] = hi;
+        }
+    }
+}
+
+static int32_t worker_count(const call *c, int64_t n_tasks)
+{
+    const halo_exec *exec = c->run.exec;
+    int64_t n = exec && exec->parallel_for ? (exec->workers > 0 ? exec->workers : 8) : 1;
+    return (int32_t)max64(1, min64(n, n_tasks));
+}
+
+enum { LINE_BUDGET_BYTES = 768 * 1024 };     /* what a worker's lines may take before columns are cut into blocks */
+
+static int64_t measure_lines(section_run *r, call *c, int32_t block_width)
+{
+    int64_t most = 0;
+    int64_t n_blocks = (span_count(r->x) + block_width - 1) / block_width;
+    for (int64_t b = 0; b < n_blocks; b++) {
+        if (b > 2 && b < n_blocks - 3) continue;          /* the ones in the middle are alike */
+        span32 x = { (int32_t)(r->x.lo + b * block_width), (int32_t)min64(r->x.hi, r->x.lo + (b + 1) * (int64_t)block_width - 1) };
+        task_needs(r, x, r->y, c->needs);
+        most = max64(most, place_lines(r->stages, r->section->n_stages, c->needs, r->line_slots, (line *)r->scratch, NULL));
+    }
+    return most;
+}
+
+static int32_t choose_block(section_run *r, call *c)
+{
+    const plan_header *h = c->run.plan.header;
+    int64_t width = span_count(r->x);
+    if (h->tile_width > 0) return (int32_t)min64(width, h->tile_width);
+    int64_t whole = measure_lines(r, c, (int32_t)width);
+    if (whole <= LINE_BUDGET_BYTES || width < 512) return (int32_t)width;
+    int64_t n_blocks = (whole + LINE_BUDGET_BYTES - 1) / LINE_BUDGET_BYTES;
+    int64_t block = (width + n_blocks - 1) / n_blocks;
+    task_needs(r, (span32){ r->x.lo, r->x.lo }, r->y, c->needs);
+    int64_t reach = 1;
+    for (int k = 0; k < r->section->n_stages; k++) reach = max64(reach, span_count(c->needs[k].ends));
+    block = max64(max64(block, 4 * reach), 256);
+    return (int32_t)min64(width, (block + 63) / 64 * 64);
+}
+
+static int32_t choose_strip(section_run *r, call *c, int32_t workers)
+{
+    const plan_header *h = c->run.plan.header;
+    int64_t height = span_count(r->y);
+    if (h->tile_rows > 0) return (int32_t)min64(height, h->tile_rows);
+    if (workers <= 1) return (int32_t)height;
+    double halo = 0;
+    for (int k = 0; k < r->section->n_stages; k++)
+        if (c->reach[3 * k + 2] - c->reach[3 * k + 1] > halo) halo = c->reach[3 * k + 2] - c->reach[3 * k + 1];
+    int64_t least = max64(16, (int64_t)(8 * halo));
+    int64_t wanted = (height + 4 * workers - 1) / (4 * workers);
+    int64_t even = (height + workers - 1) / workers;
+    return (int32_t)max64(1, min64(max64(wanted, least), even));
+}
+
+static int run_section(call *c, const plan_section *section)
+{
+    section_run r;
+    r.run = &c->run;
+    r.section = section;
+    r.stages = &c->run.plan.stages[section->first_stage];
+    r.regions = c->regions;
+    r.line_slots = c->line_slots;
+    r.next_task = 0;
+    const plan_stage *driver = &r.stages[section->n_stages - section->n_sinks];
+    const region *wanted = &c->regions[driver->memory];
+    r.x = wanted->axis[0];
+    r.y = wanted->axis[1];
+    r.n_tasks = 1;
+    for (int d = 0; d < 3; d++) { r.outer[d] = wanted->axis[2 + d]; r.n_tasks *= span_count(r.outer[d]); }
+    if (span_is_empty(r.x) || span_is_empty(r.y) || r.n_tasks == 0) return HALO_OK;
+    section_reach(c, r.stages, section);
+    for (int k = 0; k < section->n_stages; k++) c->line_slots[k] = line_rows(c, r.stages, section, k);
+    r.scratch = take(c->run.exec, (int64_t)sizeof(line) * section->n_stages);
+    if (!r.scratch) return HALO_ERROR_MEMORY;
+    r.block_width = choose_block(&r, c);
+    int64_t lines = measure_lines(&r, c, r.block_width);
+    give(c->run.exec, r.scratch);
+    r.n_blocks = (int32_t)((span_count(r.x) + r.block_width - 1) / r.block_width);
+    int32_t workers = worker_count(c, INT32_MAX);
+    r.strip_rows = choose_strip(&r, c, workers);
+    r.n_strips = (int32_t)((span_count(r.y) + r.strip_rows - 1) / r.strip_rows);
+    r.n_tasks *= (int64_t)r.n_strips * r.n_blocks;
+    workers = worker_count(c, r.n_tasks);
+    r.line_offset_bytes = tables_bytes(&r);
+    r.worker_bytes = r.line_offset_bytes + round64(lines);
+    if (r.worker_bytes < 0 || r.worker_bytes > INT64_MAX / 2 / workers) return HALO_ERROR_MEMORY;
+    r.scratch = take(c->run.exec, r.worker_bytes * workers);
+    if (!r.scratch) return HALO_ERROR_MEMORY;
+    if (workers > 1) c->run.exec->parallel_for(c->run.exec->user, workers, section_task, &r);
+    else section_task(&r, 0);
+    give(c->run.exec, r.scratch);
+    return c->run.stop ? HALO_CANCELLED : HALO_OK;
+}
+
+/* Operations of the whole call, so that progress has a denominator; strips' repeated rows are not counted. */
+static void count_work(call *c)
+{
+    const plan_view *plan = &c->run.plan;
+    int64_t total = 0;
+    for (int k = 0; k < plan->header->n_sections; k++) {
+        const plan_section *section = &plan->sections[k];
+        const region *wanted = &c->regions[plan->stages[section->first_stage + section->n_stages - section->n_sinks].memory];
+        int64_t pixels = 1;
+        for (int d = 0; d < 5; d++) pixels *= span_count(wanted->axis[d]);
+        for (int j = 0; j < section->n_stages; j++) total += pixels * plan->stages[section->first_stage + j].cost;
+    }
+    c->run.work_total = total;
+}
+
+static int call_sections(call *c)
+{
+    const plan_view *plan = &c->run.plan;
+    int code = view_memories(c);
+    count_work(c);
+    for (int k = 0; k < plan->header->n_sections && code == HALO_OK; k++) code = run_section(c, &plan->sections[k]);
+    if (code != HALO_OK) return code;
+    return_outputs(c);
+    if (c->run.exec && c->run.exec->progress) c->run.exec->progress(c->run.exec->user, 1.0f);
+    return HALO_OK;
+}
+
+/* ---- entries ------------------------------------------------------------------------------------------- */
+
+int haloi_run(const haloi_code *code, const halo_image *const *inputs, const void *params, const halo_image *const *outputs,
+              const halo_part *part, const halo_exec *exec, int32_t *failed)
+{
+    call c;
+    int result = call_begin(&c, code, exec);
+    c.outputs = outputs;
+    if (result == HALO_OK) result = call_setup(&c, inputs, params, failed);
+    if (result == HALO_OK) result = check_images(&c);
+    if (result == HALO_OK) result = want_outputs(&c, part);
+    if (result == HALO_OK) result = check_overlaps(&c);
+    if (result == HALO_OK) result = call_sections(&c);
+    call_end(&c);
+    return result;
+}
+
+int haloi_size(const haloi_code *code, const halo_image *const *inputs, const void *params, halo_image *const *outputs, int32_t *failed)
+{
+    call c;
+    int result = call_begin(&c, code, NULL);
+    if (result == HALO_OK) result = call_setup(&c, inputs, params, failed);
+    for (int k = 0; k < c.run.plan.header->n_outputs && result == HALO_OK; k++) {
+        const plan_memory *m = output_memory(&c.run.plan, k, NULL);
+        if (!outputs[k]) result = HALO_ERROR_NULL;
+        else if (image_is_empty(m, c.slots)) result = HALO_ERROR_SIZE;
+        for (int d = 0; d < 5 && result == HALO_OK; d++) outputs[k]->extent[d] = d < image_rank(m) ? (int32_t)image_extent(m, c.slots, d) : 1;
+    }
+    call_end(&c);
+    return result;
+}
+
+int haloi_needs(const haloi_code *code, const halo_image *const *inputs, const void *params, const halo_part *part,
+                halo_part *const *needs, int32_t *failed)
+{
+    call c;
+    int result = call_begin(&c, code, NULL);
+    if (result == HALO_OK) result = call_setup(&c, inputs, params, failed);
+    if (result == HALO_OK) result = want_outputs(&c, part);
+    for (int k = 0; k < c.run.plan.header->n_memories && result == HALO_OK; k++) {
+        const plan_memory *m = &c.run.plan.memories[k];
+        if (m->role != PLAN_ROLE_input) continue;
+        halo_part *need = needs[m->which];
+        if (!need) { result = HALO_ERROR_NULL; continue; }
+        for (int d = 0; d < 5; d++) {
+            span32 s = c.regions[k].axis[d];
+            need->start[d] = span_is_empty(s) || d >= m->rank ? 0 : s.lo;
+            need->extent[d] = d >= m->rank ? 1 : (int32_t)span_count(s);
+        }
+    }
+    call_end(&c);
+    return result;
+}
+
+const char *haloi_error(int code)
+{
+    switch (code) {
+    case HALO_OK:              return "no error";
+    case HALO_ERROR_NULL:      return "a required pointer is null";
+    case HALO_ERROR_SIZE:      return "an image's extents don't fit the pipe, each other, or the part asked for";
+    case HALO_ERROR_STRIDE:    return "data or a stride is not a multiple of the component's size, or an output's pixels overlap";
+    case HALO_ERROR_OVERLAP:   return "an output overlaps another image";
+    case HALO_ERROR_PARAMETER: return "a parameter is outside its range";
+    case HALO_ERROR_MEMORY:    return "an allocation failed";
+    case HALO_CANCELLED:       return "cancelled";
+    default:                   return "unknown error";
+    }
+}

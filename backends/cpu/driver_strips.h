@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT
+ * Running one section: strips of rows are dealt to workers; inside a strip rows slide. A stage is asked for rows up to some
+ * y (`ensure_rows`), asks its producers for the rows that takes, and makes what is missing, in order, each once. Its line
+ * buffer keeps the last `slots` rows: enough for every reader, whatever border maps do (scheduling.md, section 3). */
+#ifndef HALO_BACKENDS_CPU_DRIVER_STRIPS_H
+#define HALO_BACKENDS_CPU_DRIVER_STRIPS_H
+
+#include "backends/cpu/driver_regions.h"
+
+enum { WORK_QUANTUM = 1 << 22 };      /* operations between two looks at `cancelled`: about a millisecond */
+
+/* One call, shared by its workers. */
+typedef struct driver_run {
+    plan_view          plan;
+    const haloi_code  *code;
+    const void        *params;
+    const int32_t     *slots, *dims;
+    const haloi_view  *views;
+    const halo_exec   *exec;
+    int                no_overlap;
+    int                stop;              /* atomic: somebody cancelled */
+    int                reporting;         /* atomic: a worker is in progress() */
+    int64_t            work_done, work_total;   /* atomic; operations of all sections */
+    float              reported;
+} driver_run;
+
+typedef struct line {                     /* a stage's rows in one strip */
+    int32_t next, first;                  /* next row to make; the row of slot 0 */
+    int32_t slots;
+    char   *base;                         /* column 0 (virtual) of slot 0 */
+    int64_t row_bytes, plane_bytes;
+} line;
+
+typedef struct section_run {
+    driver_run         *run;
+    const plan_section *section;
+    const plan_stage   *stages;
+    span32  x, y, outer[3];               /* the driver's (first sink's) pixels */
+    int32_t block_width, strip_rows;
+    int32_t n_blocks, n_strips;
+    int64_t n_tasks;
+    int64_t next_task;                    /* atomic: the shared counter */
+    int64_t line_offset_bytes;            /* where the lines' bytes begin in a worker's scratch */
+    int64_t worker_bytes;
+    char   *scratch;                      /* worker_bytes for each worker */
+    const region *regions;
+    const int32_t *line_slots;            /* per stage */
+} section_run;
+
+typedef struct worker {
+    section_run *section;
+    stage_need  *needs;
+    line        *lines;
+    haloi_rows  *edge_rows;               /* one per edge of the section */
+    haloi_rows   destination;
+    haloi_frame  frame;
+    int64_t      work;
+} worker;
+
+/* ---- progress and cancel ------------------------------------------------------------------------- */
+
+static void report_progress(driver_run *run, int64_t done)
+{
+    if (!run->exec || !run->exec->progress) return;
+    if (__atomic_exchange_n(&run->reporting, 1, __ATOMIC_ACQUIRE)) return;
+    float part = run->work_total > 0 ? (float)done / (float)run->work_total : 0.0f;
+    if (part > 0.999f) part = 0.999f;     /* 1 is said at the end, by the calling thread */
+    if (part > run->reported) {
+        run->reported = part;
+        run->exec->progress(run->exec->user, part);
+    }
+    __atomic_store_n(&run->reporting, 0, __ATOMIC_RELEASE);
+}
+
+static int is_cancelled(driver_run *run)
+{
+    if (__atomic_load_n(&run->stop, __ATOMIC_RELAXED)) return 1;
+    if (!run->exec || !run->exec->cancelled || !run->exec->cancelled(run->exec->user)) return 0;
+    __atomic_store_n(&run->stop, 1, __ATOMIC_RELAXED);
+    return 1;
+}
+
+static void account(worker *w, int64_t operations)
+{
+    w->work += operations;
+    if (w->work < WORK_QUANTUM) return;
+    driver_run *run = w->section->run;
+    int64_t done = __atomic_add_fetch(&run->work_done, w->work, __ATOMIC_RELAXED);
+    w->work = 0;
+    is_cancelled(run);
+    report_progress(run, done);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------ */
+
+static char *line_row(const line *l, int64_t y)
+{
+    return l->base + (y - l->first) % l->slots * l->row_bytes;
+}
+
+static void point_at_lines(const line *l, const plan_edge *e, span32 domain, int64_t index, int64_t count, char **rows)
+{
+    int64_t last = index + count - 1;
+    if (e->q_y == 1 && (e->border_y == PLAN_BORDER_none || e->border_y == PLAN_BORDER_value || (index >= domain.lo && last <= domain.hi))) {
+        int64_t slot = (index - l->first) % l->slots;
+        char *row = l->base + slot * l->row_bytes;
+        for (int64_t k = 0; k < count; k++) {
+            rows[k] = row;
+            row += l->row_bytes;
+            if (++slot == l->slots) { slot = 0; row = l->base; }
+        }
+        return;
+    }
+    for (int64_t k = 0; k < count; k++) {
+        int64_t y = floor_quotient(index + k, e->q_y);
+        if (e->border_y != PLAN_BORDER_none && e->border_y != PLAN_BORDER_value) y = map_index(e->border_y, y, domain);
+        rows[k] = line_row(l, y);
+    }
+}
+
+static void point_at_memory(const haloi_view *view, const plan_edge *e, span32 domain, int64_t index, int64_t count, char **rows)
+{
+    for (int64_t k = 0; k < count; k++) {
+        int64_t y = floor_quotient(index + k, e->q_y);
+        if (e->border_y != PLAN_BORDER_none) y = map_index(e->border_y, y, domain);
+        rows[k] = view->data + y * view->stride[1];
+    }
+}
+
+/* Fills the row table of every edge of stage `s` for rows y .. y + n_rows - 1. Entry k stands for c = lo + k. */
+static void point_edges(worker *w, const plan_stage *s, int32_t y, int32_t n_rows)
+{
+    driver_run *run = w->section->run;
+    const plan_stage *stages = w->section->stages;
+    const int32_t *slots = run->slots;
+    int32_t first = s->first_edge - stages[0].first_edge;
+    for (int j = 0; j < s->n_edges; j++) {
+        const plan_edge *e = &run->plan.edges[s->first_edge + j];
+        if (e->kind == PLAN_EDGE_anywhere) continue;
+        haloi_rows *table = &w->edge_rows[first + j];
+        int64_t index = (int64_t)e->p_y * y + slots[e->lo_y];
+        int64_t count = (int64_t)slots[e->hi_y] - slots[e->lo_y] + 1 + (int64_t)e->p_y * (n_rows - 1);
+        if (e->producer >= 0) {
+            const plan_stage *p = &stages[e->producer];
+            table->plane_bytes = w->lines[e->producer].plane_bytes;
+            point_at_lines(&w->lines[e->producer], e, bounds_of(slots, p->lo, p->hi, 1), index, count, table->row);
+        } else {
+            const plan_memory *m = &run->plan.memories[e->memory];
+            table->plane_bytes = run->views[e->memory].plane_bytes;
+            point_at_memory(&run->views[e->memory], e, bounds_of(slots, m->lo, m->hi, 1), index, count, table->row);
+        }
+    }
+    w->frame.rows = w->edge_rows + first;
+}
+
+static inline void copy_pixel(char *to, const char *from, int32_t n_bytes)
+{
+    switch (n_bytes) {
+    case 1: *to = *from; break;
+    case 2: *(uint16_t *)(void *)to = *(const uint16_t *)(const void *)from; break;
+    case 4: *(uint32_t *)(void *)to = *(const uint32_t *)(const void *)from; break;
+    default: for (int32_t k = 0; k < n_bytes; k++) ((volatile char *)to)[k] = from[k];
+    }
+}
+
+/* Columns beyond the domain repeat columns inside it, as the readers' border says. */
+static void fill_ends(const plan_stage *s, const stage_need *need, span32 domain, const line *l, char *row)
+{
+    for (int32_t plane = 0; plane < s->planes; plane++, row += l->plane_bytes) {
+        for (int64_t x = need->ends.lo; x < domain.lo && x <= need->ends.hi; x++)
+            copy_pixel(row + x * s->pixel_bytes, row + (int64_t)map_index(s->border_x, x, domain) * s->pixel_bytes, s->pixel_bytes);
+        for (int64_t x = max64(domain.hi + 1, need->ends.lo); x <= need->ends.hi; x++)
+            copy_pixel(row + x * s->pixel_bytes, row + (int64_t)map_index(s->border_x, x, domain) * s->pixel_bytes, s->pixel_bytes);
+    }
+}
+
+static void call_fill(worker *w, const plan_stage *s, int32_t y, int64_t x0, int64_t x1)
+{
+    if (x0 < x1) w->section->run->code->functions[s->fill_function](&w->frame, y, (int32_t)x0, (int32_t)x1);
+}
+
+/* Ends, and rows outside, of a line whose border is a value. */
+static void fill_value_ends(worker *w, const plan_stage *s, const stage_need *need, span32 domain, int32_t y)
+{
+    call_fill(w, s, y, need->ends.lo, min64(domain.lo, (int64_t)need->ends.hi + 1));
+    call_fill(w, s, y, max64((int64_t)domain.hi + 1, need->ends.lo), (int64_t)need->ends.hi + 1);
+}
+
+static void make_line_rows(worker *w, int k, int32_t y, int32_t n_rows)
+{
+    const plan_stage *s = &w->section->stages[k];
+    const stage_need *need = &w->needs[k];
+    const int32_t *slots = w->section->run->slots;
+    line *l = &w->lines[k];
+    span32 dx = bounds_of(slots, s->lo, s->hi, 0), dy = bounds_of(slots, s->lo, s->hi, 1);
+    for (int32_t r = 0; r < n_rows; r++) w->destination.row[r] = line_row(l, y + r);
+    w->destination.plane_bytes = l->plane_bytes;
+    if (s->value_y && (y < dy.lo || y > dy.hi)) {
+        call_fill(w, s, y, need->ends.lo, (int64_t)need->ends.hi + 1);
+        return;
+    }
+    if (!span_is_empty(need->x)) {
+        point_edges(w, s, y, n_rows);
+        haloi_row_function f = w->section->run->code->functions[n_rows == s->group && n_rows > 1 ? s->group_function : s->row_function];
+        f(&w->frame, y, need->x.lo, need->x.hi + 1);
+        account(w, s->cost * span_count(need->x) * n_rows);
+    }
+    char **made = w->destination.row;
+    for (int32_t r = 0; r < n_rows; r++) {
+        if (s->border_x == PLAN_BORDER_none) break;
+        if (s->border_x != PLAN_BORDER_value) { fill_ends(s, need, dx, l, made[r]); continue; }
+        w->destination.row = made + r;
+        fill_value_ends(w, s, need, dx, y + r);
+    }
+    w->destination.row = made;
+}
+
+static void make_sink_rows(worker *w, int k, int32_t y, int32_t n_rows)
+{
+    const plan_stage *s = &w->section->stages[k];
+    driver_run *run = w->section->run;
+    const haloi_view *view = &run->views[s->memory];
+    const stage_need *need = &w->needs[k];
+    char *row = view->data + (int64_t)y * view->stride[1];
+    for (int d = 0; d < 3; d++) row += (int64_t)w->frame.outer[d] * view->stride[2 + d];
+    for (int32_t r = 0; r < n_rows; r++) w->destination.row[r] = row + r * view->stride[1];
+    w->destination.plane_bytes = view->plane_bytes;
+    point_edges(w, s, y, n_rows);
+    haloi_row_function f = run->code->functions[n_rows == s->group && n_rows > 1 ? s->group_function : s->row_function];
+    f(&w->frame, y, need->x.lo, need->x.hi + 1);
+    account(w, s->cost * span_count(need->x) * n_rows);
+}
+
+static void ensure_rows(worker *w, int k, int64_t upto);
+
+static void ensure_producers(worker *w, const plan_stage *s, int32_t y, int32_t n_rows)
+{
+    const int32_t *slots = w->section->run->slots;
+    for (int j = 0; j < s->n_edges; j++) {
+        const plan_edge *e = &w->section->run->plan.edges[s->first_edge + j];
+        if (e->producer < 0) continue;
+        const plan_stage *p = &w->section->stages[e->producer];
+        span32 rows = index_span(e->p_y, e->q_y, (span32){ y, y + n_rows - 1 }, slots[e->lo_y], slots[e->hi_y]);
+        if (!(p->value_y && e->border_y == PLAN_BORDER_value)) rows = map_span(e->border_y, rows, bounds_of(slots, p->lo, p->hi, 1));
+        if (!span_is_empty(rows)) ensure_rows(w, e->producer, rows.hi);
+    }
+}
+
+/* How many rows the next call makes: a whole group where one fits and lies on one side of the domain's edges. */
+static int32_t rows_at_once(worker *w, const plan_stage *s, int32_t y, int64_t upto)
+{
+    if (s->group <= 1 || upto - y + 1 < s->group) return 1;
+    if (s->value_y) {
+        span32 dy = bounds_of(w->section->run->slots, s->lo, s->hi, 1);
+        if (y < dy.lo || y + s->group - 1 > dy.hi) return 1;
+    }
+    return s->group;
+}
+
+static void ensure_rows(worker *w, int k, int64_t upto)
+{
+    const plan_stage *s = &w->section->stages[k];
+    line *l = &w->lines[k];
+    if (upto > w->needs[k].y.hi) upto = w->needs[k].y.hi;
+    while (l->next <= upto) {
+        int32_t n_rows = rows_at_once(w, s, l->next, upto);
+        ensure_producers(w, s, l->next, n_rows);
+        if (s->memory < 0) make_line_rows(w, k, l->next, n_rows);
+        else make_sink_rows(w, k, l->next, n_rows);
+        l->next += n_rows;
+    }
+}
+
+/* ---- one task: a strip of a column block ------------------------------------------------------------- */
+
+/* Where every line's rows lie for the needs at hand; returns the bytes they take (base may be NULL: measured only). */
+static int64_t place_lines(const plan_stage *stages, int n_stages, const stage_need *needs, const int32_t *line_slots, line *lines, char *base)
+{
+    int64_t at = 0;
+    for (int k = 0; k < n_stages; k++) {
+        const plan_stage *s = &stages[k];
+        lines[k].next = lines[k].first = needs[k].y.lo;
+        if (s->memory >= 0 || span_is_empty(needs[k].ends)) { lines[k].slots = 1; continue; }
+        int64_t lead = ((int64_t)needs[k].x.lo - needs[k].ends.lo) * s->pixel_bytes;      /* the first made pixel is aligned */
+        if (span_is_empty(needs[k].x) || lead < 0) lead = 0;
+        int64_t front = (lead + 63) / 64 * 64;
+        int64_t plane = (front - lead + span_count(needs[k].ends) * s->pixel_bytes + 63) / 64 * 64 + 64;
+        lines[k].slots = (int32_t)max64(1, min64(line_slots[k], span_count(needs[k].y)));
+        lines[k].plane_bytes = plane;
+        lines[k].row_bytes = plane * s->planes;
+        lines[k].base = base ? base + at + (front - lead) - (int64_t)needs[k].ends.lo * s->pixel_bytes : NULL;
+        at += lines[k].row_bytes * lines[k].slots;
+    }
+    return at;
+}
+
+static void task_needs(const section_run *r, span32 x, span32 y, stage_need *needs)
+{
+    const plan_section *section = r->section;
+    needs_clear(needs, section->n_stages);
+    const plan_stage *driver = &r->stages[section->n_stages - section->n_sinks];
+    const int32_t *slots = r->run->slots;
+    for (int k = section->n_stages - section->n_sinks; k < section->n_stages; k++) {
+        const plan_stage *s = &r->stages[k];
+        int32_t dx = slots[s->lo[0]] - slots[driver->lo[0]], dy = slots[s->lo[1]] - slots[driver->lo[1]];
+        const region *wanted = &r->regions[s->memory];
+        needs[k].x = span_intersection((span32){ x.lo + dx, x.hi + dx }, wanted->axis[0]);
+        needs[k].y = span_intersection((span32){ y.lo + dy, y.hi + dy }, wanted->axis[1]);
+    }
+    section_needs(&r->run->plan, section, slots, needs, NULL);
+}
+
+static void run_strip(worker *w, span32 x, span32 y)
+{
+    section_run *r = w->section;
+    const plan_section *section = r->section;
+    int driver = section->n_stages - section->n_sinks;
+    const int32_t *slots = r->run->slots;
+    task_needs(r, x, y, w->needs);
+    place_lines(r->stages, section->n_stages, w->needs, r->line_slots, w->lines, (char *)w->lines + r->line_offset_bytes);
+    int32_t step = r->stages[driver].group;
+    for (int64_t row = y.lo; row <= y.hi && !__atomic_load_n(&r->run->stop, __ATOMIC_RELAXED); row += step)
+        for (int k = driver; k < section->n_stages; k++) {
+            int64_t shift = (int64_t)slots[r->stages[k].lo[1]] - slots[r->stages[driver].lo[1]];
+            if (!span_is_empty(w->needs[k].x)) ensure_rows(w, k, min64(row + step - 1, y.hi) + shift);
+        }
+}
+
+static void run_task(worker *w, int64_t task)
+{
+    section_run *r = w->section;
+    int64_t strip = task % r->n_strips, rest = task / r->n_strips;
+    int64_t block = rest % r->n_blocks;
+    rest /= r->n_blocks;
+    for (int d = 0; d < 3; d++) {
+        int64_t n = span_count(r->outer[d]);
+        w->frame.outer[d] = (int32_t)(r->outer[d].lo + rest % n);
+        rest /= n;
+    }
+    span32 x = { (int32_t)(r->x.lo + block * r->block_width), (int32_t)min64(r->x.hi, r->x.lo + (block + 1) * (int64_t)r->block_width - 1) };
+    span32 y = { (int32_t)(r->y.lo + strip * r->strip_rows), (int32_t)min64(r->y.hi, r->y.lo + (strip + 1) * (int64_t)r->strip_rows - 1) };
+    run_strip(w, x, y);
+}
+
+/* The floating-point mode is ours while a task runs and the caller's again after it. */
+#if defined(__x86_64__)
+static uint32_t enter_float_mode(void)
+{
+    uint32_t mode, ours = 0x1f80;
+    __asm__ volatile("stmxcsr %0" : "=m"(mode));
+    __asm__ volatile("ldmxcsr %0" : : "m"(ours) : "memory");
+    return mode;
+}
+static void leave_float_mode(uint32_t mode) { __asm__ volatile("ldmxcsr %0" : : "m"(mode) : "memory"); }
+#elif defined(__aarch64__)
+static uint32_t enter_float_mode(void)
+{
+    uint64_t mode;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
+    __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0) : "memory");
+    return (uint32_t)mode;
+}
+static void leave_float_mode(uint32_t mode) { __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)mode) : "memory"); }
+#endif
+
+/* What a worker keeps: needs, lines, edge tables, row tables, then the lines' bytes. */
+static void worker_begin(worker *w, section_run *r, int32_t index)
+{
+    char *at = r->scratch + index * r->worker_bytes;
+    const plan_section *section = r->section;
+    w->section = r;
+    w->work = 0;
+    w->lines = (line *)(void *)at;
+    at += sizeof(line) * (size_t)section->n_stages;
+    w->needs = (stage_need *)(void *)at;
+    at += sizeof(stage_need) * (size_t)section->n_stages;
+    int32_t n_edges = 0, most_rows = 1;
+    for (int k = 0; k < section->n_stages; k++) {
+        n_edges += r->stages[k].n_edges;
+        most_rows = r->stages[k].group > most_rows ? r->stages[k].group : most_rows;
+    }
+    w->edge_rows = (haloi_rows *)(void *)at;
+    at += sizeof(haloi_rows) * (size_t)n_edges;
+    w->destination.row = (char **)(void *)at;
+    at += sizeof(char *) * (size_t)most_rows;
+    int j = 0;
+    for (int k = 0; k < section->n_stages; k++)
+        for (int e = 0; e < r->stages[k].n_edges; e++, j++) {
+            const plan_edge *edge = &r->run->plan.edges[r->stages[k].first_edge + e];
+            w->edge_rows[j].row = (char **)(void *)at;
+            if (edge->kind == PLAN_EDGE_anywhere) continue;
+            int64_t reach = max64(0, (int64_t)r->run->slots[edge->hi_y] - r->run->slots[edge->lo_y] + 1);
+            at += (int64_t)sizeof(char *) * (reach + (int64_t)edge->p_y * r->stages[k].group);
+        }
+    w->frame.slots = r->run->slots;
+    w->frame.params = r->run->params;
+    w->frame.dims = r->run->dims;
+    w->frame.views = r->run->views;
+    w->frame.destination = &w->destination;
+    w->frame.no_overlap = r->run->no_overlap;
+    for (int d = 0; d < 3; d++) w->frame.outer[d] = 0;
+}
+
+static int64_t tables_bytes(const section_run *r)
+{
+    int64_t at = (int64_t)(sizeof(line) + sizeof(stage_need)) * r->section->n_stages;
+    int32_t most_rows = 1;
+    for (int k = 0; k < r->section->n_stages; k++) {
+        const plan_stage *s = &r->stages[k];
+        most_rows = s->group > most_rows ? s->group : most_rows;
+        for (int e = 0; e < s->n_edges; e++) {
+            const plan_edge *edge = &r->run->plan.edges[s->first_edge + e];
+            int64_t reach = max64(0, (int64_t)r->run->slots[edge->hi_y] - r->run->slots[edge->lo_y] + 1);
+            at += (int64_t)sizeof(haloi_rows);
+            if (edge->kind != PLAN_EDGE_anywhere) at += (int64_t)sizeof(char *) * (reach + (int64_t)edge->p_y * s->group);
+        }
+    }
+    return (at + (int64_t)sizeof(char *) * most_rows + 63) / 64 * 64;
+}
+
+static void section_task(void *context, int32_t index)
+{
+    section_run *r = context;
+    worker w;
+    if (is_cancelled(r->run)) return;
+    uint32_t mode = enter_float_mode();
+    worker_begin(&w, r, index);
+    while (!__atomic_load_n(&r->run->stop, __ATOMIC_RELAXED)) {
+        int64_t task = __atomic_fetch_add(&r->next_task, 1, __ATOMIC_RELAXED);
+        if (task >= r->n_tasks) break;
+        run_task(&w, task);
+    }
+    __atomic_add_fetch(&r->run->work_done, w.work, __ATOMIC_RELAXED);
+    leave_float_mode(mode);
+}
+
+#endif
