@@ -1,0 +1,526 @@
+"""Evaluates expressions and statements.
+
+An expression is evaluated for all points of a definition at once: a component is a list with one
+element per point. A definition without ranges is evaluated twice: first at no points at all, to
+learn what it reads and from that its domain, then over that domain.
+"""
+
+from . import images, operators
+from . import reductions as reduce_kinds
+from .arithmetic import FLOATS, INTEGERS, apply, f32, is_list, widens
+from .domains import Coordinate, Form, infer
+from .errors import PipeError
+from .functions import Functions
+from .images import lift
+from .scope import Frame, ListValue, Outputs
+from .values import (Image, Type, Value, as_field, as_image, common_type, coordinates_of, count_of, fits, integer,
+                     intersection, type_named)
+
+SWIZZLES = {**{c: k for k, c in enumerate("rgba")}, **{c: k for k, c in enumerate("xyzw")}}
+LONGEST_UNROLL = 10000
+
+
+class Evaluator(Functions):
+    """Evaluates nodes; functions, calls and pads are in the base class."""
+
+    def __init__(self, strict=False):
+        self.strict = strict
+        self.rounds = 0
+
+    def evaluate(self, node, scope):
+        try:
+            return getattr(self, "eval_" + node.kind)(node, scope)
+        except PipeError as error:
+            raise error.locate(node)
+
+    def value(self, node, scope):
+        """A Value or Image, nothing else."""
+        found = self.evaluate(node, scope)
+        if not isinstance(found, (Value, Image)):
+            raise PipeError("this is a list or the result of a pipe; take one element of it", node)
+        return found
+
+    def whole_number(self, node, scope, what):
+        """A uniform integer."""
+        found = self.value(node, scope)
+        if (not isinstance(found, Value) or found.type.lanes != 1 or found.type.base not in INTEGERS
+                or not found.uniform):
+            raise PipeError(f"{what} wants a whole number that is the same everywhere", node)
+        return found.number
+
+    def constant(self, node, scope):
+        found = self.value(node, scope)
+        if not isinstance(found, Value) or not found.const or found.type != Type("i32", 1):
+            raise PipeError("this has to be a constant whole number", node)
+        return found.number
+
+    # Leaves
+
+    def eval_number(self, node, scope):
+        text = node.text.lower()
+        if text.startswith("0x"):
+            return self.integer_literal(int(text, 16), node)
+        if any(c in text for c in ".e"):
+            return Value(Type("f32", 1), [f32(float(text))], True, True)
+        return self.integer_literal(int(text), node)
+
+    def integer_literal(self, value, node):
+        if value > INTEGERS["u32"][1]:
+            raise PipeError(f"{value} is too large for u32", node)
+        return Value(Type("i32" if value <= INTEGERS["i32"][1] else "u32", 1), [value], True, True)
+
+    def eval_name(self, node, scope):
+        if node.name in ("true", "false") and scope.find(node.name) is None:
+            return Value(Type("bool", 1), [node.name == "true"], True)
+        return scope.look_up(node.name, node)
+
+    def eval_string(self, node, scope):
+        raise PipeError("a string is no value", node)
+
+    def eval_tuple(self, node, scope):
+        items = [self.value(item, scope) for item in node.items]
+
+        def pixel(*values):
+            base = common_type(values, node)
+            comps = [c for v in values for c in v.converted(base).comps]
+            if len(comps) > 4:
+                raise PipeError("a pixel has at most four components", node)
+            return operators.result_of(base, comps, values)
+        return lift(pixel, items, node)
+
+    def eval_array(self, node, scope):
+        nested = [item.kind == "array" for item in node.items]
+        if any(nested) and not all(nested):
+            raise PipeError("rows and values are mixed", node)
+        rows = [row.items for row in node.items] if all(nested) else [node.items]
+        if len({len(row) for row in rows}) > 1 or not rows[0]:
+            raise PipeError("the rows of a kernel have different lengths", node)
+        values = [self.value(item, scope) for row in rows for item in row]
+        if any(not isinstance(v, Value) or not v.uniform for v in values):
+            raise PipeError("an element of a kernel depends on pixels", node)
+        base = common_type(values, node)
+        lanes = max(v.type.lanes for v in values)
+        planes = [[v.converted(base).lane(k) for v in values] for k in range(lanes)]
+        return images.kernel_literal(rows, Type(base, lanes), planes, all(v.const for v in values),
+                                     any(v.inexact for v in values), 2 if all(nested) else 1)
+
+    # Operators
+
+    def eval_unary(self, node, scope):
+        value = self.value(node.value, scope)
+        if node.operator == "not":
+            def invert(v):
+                if v.type.base != "bool":
+                    raise PipeError(f"`not` wants bool, not {v.type}", node)
+                return operators.result_of("bool", [apply(lambda c: not c, c) for c in v.comps], (v,))
+            return lift(invert, [value], node)
+        if isinstance(value, Value) and value.literal and value.type.base == "u32" and value.number == 2**31:
+            return operators.negate_literal(value)
+        return lift(lambda v: operators.negate(v, node), [value], node)
+
+    def eval_binary(self, node, scope):
+        if node.operator in ("+", "-"):
+            for product, other, first in ((node.right, node.left, False), (node.left, node.right, True)):
+                if not self.strict and product.kind == "binary" and product.operator == "*":
+                    return self.sum_with_product(node, product, other, first, scope)
+        operands = [self.value(node.left, scope), self.value(node.right, scope)]
+        return lift(lambda x, y: operators.binary(node.operator, x, y, node), operands, node)
+
+    def sum_with_product(self, node, product, other, first, scope):
+        """a*b + c: contracted if the product is an f32."""
+        addend = None if first else self.value(other, scope)
+        factors = [self.value(product.left, scope), self.value(product.right, scope)]
+        addend = self.value(other, scope) if first else addend
+
+        def combined(x, y, z):
+            fused = operators.fused_sum(node.operator, first, (x, y), z, node)
+            if fused is not None:
+                return fused
+            inner = operators.binary("*", x, y, product)
+            pair = (inner, z) if first else (z, inner)
+            return operators.binary(node.operator, *pair, node)
+        return lift(combined, factors + [addend], node)
+
+    def eval_choose(self, node, scope):
+        condition = self.value(node.condition, scope)
+        if isinstance(condition, Value) and condition.const and condition.type == Type("bool", 1):
+            return self.value(node.then if condition.number else node.other, scope)
+        operands = [condition, self.value(node.then, scope), self.value(node.other, scope)]
+        return lift(lambda c, x, y: operators.choose(c, x, y, node), operands, node)
+
+    # Parts of values
+
+    def eval_member(self, node, scope):
+        owner = self.evaluate(node.value, scope)
+        if isinstance(owner, Outputs):
+            if node.name not in owner.values:
+                raise PipeError(f"the pipe has no output `{node.name}`", node)
+            return owner.values[node.name]
+        if isinstance(owner, Image) and node.name in ("width", "height"):
+            axis = ("width", "height").index(node.name)
+            if axis >= owner.rank:
+                raise PipeError(f"an array of one dimension has no {node.name}", node)
+            return integer(owner.domain[axis][1], owner.const)
+        if not isinstance(owner, (Image, Value)) or any(c not in SWIZZLES for c in node.name) or len(node.name) > 4:
+            raise PipeError(f"there is no `.{node.name}` here", node)
+
+        def swizzle(v):
+            lanes = [SWIZZLES[c] for c in node.name]
+            if max(lanes) >= v.type.lanes or v.type.lanes == 1:
+                raise PipeError(f"{v.type} has no `.{node.name}`", node)
+            return operators.result_of(v.type.base, [v.comps[k] for k in lanes], (v,))
+        return lift(swizzle, [owner], node)
+
+    def eval_method(self, node, scope):
+        owner = self.value(node.value, scope)
+        if not isinstance(owner, Image) or node.name not in ("extent", "start") or len(node.args) != 1:
+            raise PipeError(f"there is no `.{node.name}(...)` here", node)
+        axis = self.whole_number(node.args[0], scope, node.name)
+        if not 0 <= axis < owner.rank:
+            raise PipeError(f"dimension {axis} of an image with {owner.rank}", node)
+        return integer(owner.domain[axis][node.name == "extent"], owner.const)
+
+    def eval_index(self, node, scope):
+        owner = self.evaluate(node.value, scope)
+        if isinstance(owner, ListValue):
+            index = self.constant(node.items[0], scope)
+            if len(node.items) != 1 or index not in owner.items:
+                raise PipeError(f"the list has no element {index}", node)
+            return owner.items[index]
+        if not isinstance(owner, Image):
+            raise PipeError("only images, arrays and lists take an index", node)
+        items = [self.value(item, scope) for item in node.items]
+        if len(items) != owner.rank:
+            raise PipeError(f"{len(items)} indices for {owner.rank} dimensions", node)
+        for item in items:
+            if item.type.base not in INTEGERS:
+                raise PipeError(f"an index wants a whole number, not {item.type}: i32(...)", node)
+        pictures = [i for i in items if isinstance(i, Image)]
+        if not pictures:
+            return self.read(owner, items, scope.frame, node)
+        domain = intersection([i.domain for i in pictures], node)
+        fields = [as_field(i, domain) if isinstance(i, Image) else i for i in items]
+        return as_image(self.read(owner, fields, Frame(count_of(domain)), node), domain, False)
+
+    def read(self, image, indices, frame, node):
+        """The pixels of an image at an index; a pixel as index reads component by component."""
+        lanes = max(i.type.lanes for i in indices)
+        if lanes > 1:
+            if image.type.lanes not in (1, lanes):
+                raise PipeError(f"an index of {lanes} components into {image.type}", node)
+            parts = [self.read(image, [Value(Type(i.type.base, 1), [i.lane(k)]) for i in indices], frame, node)
+                     for k in range(lanes)]
+            comps = [p.lane(k) for k, p in enumerate(parts)]
+            return operators.result_of(image.type.base, comps, parts)
+        if frame is not None and frame.reads is not None:
+            frame.reads.append((image, indices, node))
+        inexact = image.inexact or any(i.inexact for i in indices)
+        if all(i.uniform for i in indices):
+            planes = image.fetch([[i.number] for i in indices], node)
+            return Value(image.type, [p[0] for p in planes], image.const and all(i.const for i in indices),
+                         inexact=inexact)
+        count = next(len(i.comps[0]) for i in indices if not i.uniform)
+        lists = [i.comps[0] if is_list(i.comps[0]) else [i.comps[0]] * count for i in indices]
+        return Value(image.type, image.fetch(lists, node), inexact=inexact)
+
+    # Reductions
+
+    def eval_reduce(self, node, scope):
+        if node.name not in reduce_kinds.KINDS:
+            raise PipeError(f"`{node.name}` is no reduction", node)
+        node.names = [n for b in node.binders for n in self.binder_names(b)]
+        self.refuse_scatter(node, scope)
+        whole = self.whole_picture(node, scope)
+        state = {"accumulator": None, "count": 0, "inexact": False, "whole": whole, "skipped": 0}
+        self.reduce_over(node, 0, scope, [], state)
+        accumulator = state["accumulator"] or self.accumulator_for_nothing(node, scope)
+        result = accumulator.result()
+        result.const = result.uniform and state.get("const", False)
+        long_sum = node.name in ("sum", "mean") and state["count"] > 8 and result.type.base == "f32"
+        result.inexact = state["inexact"] or (long_sum and not self.strict)
+        return result
+
+    def refuse_scatter(self, node, scope):
+        where = node.where
+        if where is None or where.kind != "binary" or where.operator != "==":
+            return
+        for side in (where.left, where.right):
+            found = scope.find(side.name) if side.kind == "name" else None
+            if found and isinstance(found.names[side.name], Value) and found.frame is not None \
+                    and (found.names[side.name].form or not found.names[side.name].uniform) \
+                    and side.name not in node.names and self.reads_pixels(where):
+                raise PipeError("`where d == e` with a dimension of the definition (a scatter) is not done yet", node)
+
+    def reads_pixels(self, node):
+        if node.kind == "index":
+            return True
+        return any(self.reads_pixels(part) for part in (getattr(node, "left", None), getattr(node, "right", None))
+                   if part is not None)
+
+    def binder_names(self, binder):
+        target = binder.target
+        parts = target.items if target.kind == "tuple" else [target]
+        if any(p.kind != "name" for p in parts):
+            raise PipeError("a binder is a name or a tuple of names", binder)
+        return [p.name for p in parts]
+
+    def whole_picture(self, node, scope):
+        """The width of the picture if the reduction is over a whole one, else None."""
+        if len(node.binders) != 1 or node.binders[0].range.last is not None:
+            return None
+        image = self.value(node.binders[0].range.first, scope)
+        return image.domain[0][1] if isinstance(image, Image) else None
+
+    def reduce_over(self, node, level, scope, position, state):
+        """Runs through the binders from `level` on, the last one fastest."""
+        if level == len(node.binders):
+            self.reduce_element(node, scope, position, state)
+            return
+        binder = node.binders[level]
+        names = self.binder_names(binder)
+        for point in self.binder_points(binder, len(names), scope):
+            inner = scope.inner()
+            for name, number in zip(names, point):
+                inner.define(name, Value(Type("i32", 1), [number], self.const_range(binder), form=Form(bound=number)),
+                             binder)
+            self.reduce_over(node, level + 1, inner, position + list(point), state)
+
+    def const_range(self, binder):
+        return binder.range.last is not None and getattr(binder, "const", False)
+
+    def binder_points(self, binder, count, scope):
+        bounds = binder.range
+        if bounds.last is None:
+            image = self.value(bounds.first, scope)
+            if not isinstance(image, Image) or image.rank != count:
+                raise PipeError("a binder runs over a range, or over an image with a name per dimension", binder)
+            return list(zip(*coordinates_of(image.domain)))
+        ends = [self.value(bounds.first, scope), self.value(bounds.last, scope)]
+        binder.const = all(isinstance(v, Value) and v.const for v in ends)
+        low, high = self.range_ends(bounds, scope)
+        return [(k,) for k in range(low, high + 1)]
+
+    def range_ends(self, bounds, scope):
+        low = self.whole_number(bounds.first, scope, "a range")
+        high = self.whole_number(bounds.last, scope, "a range")
+        return low, high - 1 if bounds.open else high
+
+    def reduce_element(self, node, scope, position, state):
+        mask = None
+        if node.where is not None:
+            condition = self.value(node.where, scope)
+            if not isinstance(condition, Value) or condition.type != Type("bool", 1):
+                raise PipeError("`where` wants one bool", node.where)
+            mask = condition.comps[0]
+            state["inexact"] |= condition.inexact
+            inferring = scope.frame is not None and scope.frame.reads is not None
+            if not is_list(mask):
+                if not mask and not inferring:
+                    if state["whole"]:
+                        self.leave_out(state)
+                    return
+                mask = None if mask else False
+        factors = self.product_of_body(node, scope)
+        body = self.value(node.body, scope) if factors is None else None
+        if isinstance(body, Image):
+            raise PipeError("the body of a reduction is an image: give it an index", node)
+        self.add_element(node, body, factors, mask, position, state)
+
+    def product_of_body(self, node, scope):
+        """The factors of a body `a * b` in f32 of a sum that is contracted, else None."""
+        body = node.body
+        if node.name != "sum" or self.strict or body.kind != "binary" or body.operator != "*":
+            return None
+        factors = [self.value(body.left, scope), self.value(body.right, scope)]
+        if not all(isinstance(f, Value) for f in factors):
+            return None
+        if not any(f.type.base in FLOATS for f in factors):
+            return None
+        return [f.converted("f32") for f in factors]
+
+    def add_element(self, node, body, factors, mask, position, state):
+        parts = factors or [body]
+        value_type = body.type if body else Type("f32", max(f.type.lanes for f in factors))
+        if state["accumulator"] is None:
+            state["const"] = True
+            picture = state["whole"] and node.name == "sum" and value_type == Type("f32", 1)
+            state["accumulator"] = (reduce_kinds.PictureSum(state["whole"]) if picture
+                                    else reduce_kinds.KINDS[node.name](value_type, node))
+            for _ in range(state["skipped"] if picture else 0):
+                state["accumulator"].add(None)
+        state["count"] += 1
+        state["inexact"] |= any(p.inexact for p in parts)
+        state["const"] &= all(p.const for p in parts) and mask is None
+        accumulator = state["accumulator"]
+        if isinstance(accumulator, reduce_kinds.PictureSum):
+            value = body or operators.binary("*", *factors, node)
+            accumulator.add(None if mask is False else value.comps[0], mask)
+        elif factors:
+            accumulator.add_product(factors, mask)
+        else:
+            accumulator.add(body, mask, position)
+
+    def leave_out(self, state):
+        """An element of a whole picture that `where` leaves out still takes its place among the lanes."""
+        if state["accumulator"] is None:
+            state["skipped"] += 1
+        elif isinstance(state["accumulator"], reduce_kinds.PictureSum):
+            state["accumulator"].add(None)
+
+    def accumulator_for_nothing(self, node, scope):
+        """No element at all: the body is looked at without points, for its type."""
+        inner = scope.inner(Frame(0))
+        for name in node.names:
+            inner.names[name] = Value(Type("i32", 1), [[]])
+        body = self.value(node.body, self.emptied(inner))
+        return reduce_kinds.KINDS[node.name](body.type, node)
+
+    def emptied(self, scope):
+        """A scope in which the coordinates in progress have no points."""
+        outer = scope.parent
+        while outer is not None and outer.frame is not None:
+            for name, value in outer.names.items():
+                if isinstance(value, Value) and name not in scope.names:
+                    comps = [[] if is_list(c) else c for c in value.comps]
+                    scope.names[name] = Value(value.type, comps)
+            outer = outer.parent
+        return scope
+
+    # Statements
+
+    def run_block(self, statements, scope):
+        """Runs statements; gives the values of the `return`."""
+        for statement in statements:
+            if statement.kind == "return":
+                return [self.evaluate(v, scope) for v in statement.values]
+            try:
+                getattr(self, "run_" + statement.kind)(statement, scope)
+            except PipeError as error:
+                raise error.locate(statement)
+        return None
+
+    def run_const(self, node, scope):
+        value = self.value(node.value, scope)
+        if not value.const:
+            raise PipeError("a constant cannot depend on parameters or pixels", node)
+        scope.define(node.name, value, node)
+
+    def run_for(self, node, scope):
+        low = self.constant(node.range.first, scope)
+        high = self.constant(node.range.last, scope) - node.range.open
+        for k in range(low, high + 1):
+            self.rounds += 1
+            if self.rounds > LONGEST_UNROLL:
+                raise PipeError(f"more than {LONGEST_UNROLL} rounds of `for`", node)
+            inner = scope.inner()
+            inner.define(node.name, integer(k, True), node)
+            if self.run_block(node.body, inner) is not None:
+                raise PipeError("`return` inside a `for`", node)
+
+    def run_define(self, node, scope):
+        if not node.dims:
+            scope.define(node.name, self.stated(self.evaluate(node.value, scope), node.type, node), node)
+            return
+        index = self.list_index(node, scope)
+        if index is None:
+            scope.define(node.name, self.definition(node, node.dims[0], scope), node)
+            return
+        value = self.definition(node, node.dims[1], scope) if len(node.dims) == 2 else \
+            self.stated(self.evaluate(node.value, scope), node.type, node)
+        owner = scope.owner
+        holder = scope.find(node.name)
+        if holder is None or holder.outermost:
+            owner.names[node.name] = ListValue()
+            holder = owner
+        entries = holder.names[node.name]
+        if not isinstance(entries, ListValue) or index in entries.items:
+            raise PipeError(f"`{node.name}[{index}]` is defined twice", node)
+        entries.items[index] = value
+
+    def list_index(self, node, scope):
+        """The index if this defines a list element, None if the brackets name coordinates."""
+        dims = node.dims[0]
+        names = self.new_names(dims, scope)
+        if names and (len(node.dims) == 2 or len(names) < len([d for d in dims])):
+            raise PipeError("coordinates and list indices are mixed: write g[k][x, y] = ...", node)
+        if names:
+            return None
+        if len(dims) != 1 or dims[0].range is not None:
+            raise PipeError("left of `=` a name that is taken cannot be a coordinate", node)
+        return self.constant(dims[0].value, scope)
+
+    def new_names(self, dims, scope):
+        """The dimensions that are names which mean nothing yet."""
+        fresh = []
+        for dim in dims:
+            parts = dim.value.items if dim.value.kind == "tuple" else [dim.value]
+            for part in parts:
+                if part.kind == "name":
+                    found = scope.find(part.name)
+                    if found is None or found.outermost:
+                        fresh.append(part.name)
+        return fresh
+
+    def definition(self, node, dims, scope):
+        """An indexed definition as an image."""
+        coordinates = []
+        for dim in dims:
+            coordinates += self.coordinates_of_dim(dim, scope)
+        if all(c.range is not None for c in coordinates):
+            domain = [(low, max(0, high - low + 1)) for low, high in (c.range for c in coordinates)]
+        else:
+            frame = Frame(0, [])
+            inner = scope.inner(frame)
+            for c in coordinates:
+                inner.define(c.name, Value(Type("i32", 1), [[]], form=Form(c, 1), bounds=c.range), node)
+            self.scalar_body(node, inner)
+            domain = infer(coordinates, frame.reads)
+        inner = scope.inner(Frame(count_of(domain)))
+        for c, column in zip(coordinates, coordinates_of(domain)):
+            inner.define(c.name, Value(Type("i32", 1), [column]), node)
+        value = self.stated(self.scalar_body(node, inner), node.type, node)
+        return as_image(value, domain, value.const)
+
+    def scalar_body(self, node, scope):
+        value = self.value(node.value, scope)
+        if isinstance(value, Image):
+            raise PipeError("the right side is an image: give it an index", node)
+        return value
+
+    def coordinates_of_dim(self, dim, scope):
+        if dim.value.kind == "tuple":
+            image = self.value(dim.range.first, scope) if dim.range and dim.range.last is None else None
+            if not isinstance(image, Image) or image.rank != len(dim.value.items):
+                raise PipeError("a tuple of coordinates takes the domain of an image", dim)
+            return [Coordinate(part.name, (start, start + extent - 1))
+                    for part, (start, extent) in zip(dim.value.items, image.domain)]
+        if dim.range is None:
+            return [Coordinate(dim.value.name)]
+        if dim.range.last is None:
+            image = self.value(dim.range.first, scope)
+            if not isinstance(image, Image) or image.rank != 1:
+                raise PipeError("a range is a..b or a..<b", dim)
+            start, extent = image.domain[0]
+            return [Coordinate(dim.value.name, (start, start + extent - 1))]
+        return [Coordinate(dim.value.name, self.range_ends(dim.range, scope))]
+
+    # Stated types
+
+    def stated(self, value, stated, node):
+        """A value given where a type is stated: only the implicit conversions."""
+        if stated is None:
+            return value
+        wanted = type_named(stated.name)
+        if wanted is None:
+            raise PipeError(f"there is no type `{stated.name}`", node)
+        return self.implicit(value, wanted, node)
+
+    def implicit(self, value, wanted, node):
+        if not isinstance(value, (Value, Image)):
+            raise PipeError(f"expected {wanted}", node)
+        if value.type.lanes != wanted.lanes:
+            raise PipeError(f"{value.type} is given where {wanted} is stated", node)
+        literal = isinstance(value, Value) and value.literal and fits(value.number, wanted.base)
+        if not widens(value.type.base, wanted.base) and not literal:
+            raise PipeError(f"{value.type} does not become {wanted} by itself: write {wanted.base}(...)", node)
+        return value.converted(wanted.base)
