@@ -111,12 +111,21 @@ expr *build_unary(parse_context *p, token op, unary_op kind, expr *operand)
     return e;
 }
 
+static bool is_comparison(const expr *e)
+{
+    return e->kind == EXPR_BINARY && e->binary.op >= BINARY_EQ && e->binary.op <= BINARY_GE;
+}
+
 expr *build_binary(parse_context *p, binary_op op, expr *left, expr *right)
 {
     expr *e = new_expr(p, EXPR_BINARY, span_join(left->where, right->where));
     e->binary.op = op;
     e->binary.left = left;
     e->binary.right = right;
+    if (is_comparison(e) && is_comparison(left)) {
+        diag_add(p->diagnostics, DIAG_E0102, e->where, "comparisons don't chain");
+        diag_help(p->diagnostics, "write `a < b and b < c`, or brackets if a comparison is to be compared");
+    }
     deepen(p, e, left);
     deepen(p, e, right);
     return e;

@@ -16,25 +16,18 @@
 #include <assert.h>
 }
 
-%syntax_error {
-    uint64_t expected = 0;
-    (void)yymajor;
-    for (int kind = 1; kind < YYNTOKEN; kind++)
-        if (yy_find_shift_action((YYCODETYPE)kind, yypParser->yytos->stateno) != YY_ERROR_ACTION)
-            expected |= (uint64_t)1 << kind;
-    report_syntax_error(p, TOKEN, expected);
-}
+%syntax_error { (void)yymajor; report_syntax_error(p, TOKEN, find_expected_tokens(yypParser)); }
 %parse_failure { p->stopped = true; }
 
 /* `image` is a keyword only before an element type. */
 %fallback ID IMAGE.
 
-/* Loosest first. Comparisons do not chain; `-` binds looser than `**`, so -x**2 is -(x**2). */
+/* Loosest first. build_binary refuses comparisons that chain; `-` binds looser than `**`, so -x**2 is -(x**2). */
 %right QUESTION.
 %left OR.
 %left AND.
 %right NOT.
-%nonassoc EQ NE LT LE GT GE.
+%left EQ NE LT LE GT GE.
 %left PLUS MINUS.
 %left STAR SLASH FLOORDIV PERCENT.
 %right NEGATE.
@@ -221,6 +214,49 @@ exprs(A) ::= exprs(L) COMMA expr(E). { A = L; LIST_PUSH(p->memory, A, E); }
 
 %code {
 _Static_assert(YYNTOKEN <= 64, "the set of expected tokens is one 64-bit word");
+
+/* Would the parser shift this token, after the reductions that it brings about? Followed on the stack's states alone:
+ * `states` holds those above `base`, the part of the real stack that is still untouched. */
+static bool accepts(const yyParser *parser, int kind)
+{
+    YYACTIONTYPE states[64];
+    int base = (int)(parser->yytos - parser->yystack), n = 0;
+    for (;;) {
+        YYACTIONTYPE state = n ? states[n - 1] : parser->yystack[base].stateno;
+        YYACTIONTYPE action = yy_find_shift_action((YYCODETYPE)kind, state);
+        if (action <= YY_MAX_SHIFTREDUCE)
+            return true;
+        if (action == YY_ERROR_ACTION || action == YY_ACCEPT_ACTION || action == YY_NO_ACTION)
+            return action == YY_ACCEPT_ACTION;
+        for (YYACTIONTYPE next = action; next >= YY_MIN_REDUCE;) {      /* a shift of a rule's left side may reduce again */
+            int rule = next - YY_MIN_REDUCE, n_popped = -yyRuleInfoNRhs[rule];
+            n -= n_popped;
+            if (n < 0) {
+                base += n;
+                n = 0;
+            }
+            state = n ? states[n - 1] : parser->yystack[base].stateno;
+            next = yy_find_reduce_action(state, (YYCODETYPE)yyRuleInfoLhs[rule]);
+            if (n == 64)
+                return false;
+            bool reduces_again = next > YY_MAX_SHIFT && next <= YY_MAX_SHIFTREDUCE;
+            states[n++] = next;
+            if (reduces_again)
+                next = (YYACTIONTYPE)(next + YY_MIN_REDUCE - YY_MIN_SHIFTREDUCE);
+            else
+                break;
+        }
+    }
+}
+
+uint64_t find_expected_tokens(const struct yyParser *parser)
+{
+    uint64_t expected = 0;
+    for (int kind = 1; kind < YYNTOKEN; kind++)
+        if (accepts(parser, kind))
+            expected |= (uint64_t)1 << kind;
+    return expected;
+}
 
 void run_parser(parse_context *p)
 {

@@ -30,6 +30,18 @@ void report_too_deep(parse_context *p, span where)
     diag_help(p->diagnostics, "give parts of it names of their own");
 }
 
+/* Lexer, layout and parser each report in the order of the text; together they should be too. */
+static void sort_diagnostics(diags *d, uint32_t first)
+{
+    for (uint32_t i = first + 1; i < d->items.count; i++) {
+        diag item = d->items.items[i];
+        uint32_t k = i;
+        for (; k > first && d->items.items[k - 1].where.start > item.where.start; k--)
+            d->items.items[k] = d->items.items[k - 1];
+        d->items.items[k] = item;
+    }
+}
+
 file *parse_file(arena *memory, interner *names, diags *d, uint32_t source_index)
 {
     const source *s = &d->sources.items[source_index];
@@ -45,12 +57,13 @@ file *parse_file(arena *memory, interner *names, diags *d, uint32_t source_index
     if (!check_encoding(p))
         return p->result;
 
-    uint32_t errors_before = d->n_errors;
+    uint32_t errors_before = d->n_errors, first_diagnostic = d->items.count;
     scan_tokens(p);
     lay_out_tokens(p);
     if (!p->stopped)
         run_parser(p);
     attach_comments(p);
+    sort_diagnostics(d, first_diagnostic);
     if (p->result->items.count == 0 && d->n_errors == errors_before)
         diag_add(d, DIAG_E0110, (span){source_index, 0, 0}, "this file has no pipe, no function and no constant");
     return p->result;

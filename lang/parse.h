@@ -62,8 +62,9 @@ void attach_comments(parse_context *p);             /* comments.c */
 
 /* `expected` has bit k set for each token kind k that could stand here. */
 void report_syntax_error(parse_context *p, token unexpected, uint64_t expected);
+struct yyParser;
+uint64_t find_expected_tokens(const struct yyParser *parser);      /* grammar.y */
 void report_too_deep(parse_context *p, span where);
-const char *token_spelling(int kind);               /* "`)`", "a name"; NULL when it needs no mention */
 
 /* ---- build_ast.c: one call for each rule of the grammar ---- */
 

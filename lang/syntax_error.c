@@ -44,6 +44,8 @@ static void describe_expected(uint64_t expected, text *out)
             words[n_words++] = "an expression";
         for (uint32_t i = 0; i < N_SPELLINGS; i++) {
             int kind = spellings[i].kind;
+            if (kind == TOKEN_LPAREN && has(expected, TOKEN_SLASH))
+                continue;                           /* a name may also be called: not what is missing */
             bool part_of_expression = kind == TOKEN_ID || kind == TOKEN_STRING || kind == TOKEN_LPAREN || kind == TOKEN_FN;
             if (has(expected, kind) && !(is_expression && part_of_expression))
                 words[n_words++] = spellings[i].spelling;
@@ -166,13 +168,15 @@ static void add_help(parse_context *p, token t, uint64_t expected)
         diag_help(d, "`//` is floor division; a comment starts with `#`");
     else if (foreign)
         diag_help(d, "%s", foreign);
-    else if (t.kind == TOKEN_ARROW && token_before(p, 1).kind == TOKEN_SEMI)
+    else if (t.kind == TOKEN_SEMI && has(expected, TOKEN_ARROW) && p->tokens.items[p->at + 1].kind == TOKEN_ARROW)
         diag_help(d, "`->` stands on the line of the `)`, else the line break ends the item");
     else if (begins_operand_less_line(p, t))
         diag_help(d, "the line above is complete, so the statement ended there: put the `%.*s` at its end, or use brackets",
                   (int)(t.end - t.start), p->text + t.start);
     else if (t.kind == TOKEN_ASSIGN)
         help_with_assign(p);
+    else if (t.kind == TOKEN_IMAGE && has(expected, TOKEN_COLON))
+        diag_help(d, "a type follows a `:` after the name: name: image u8");
     else if (has(expected, TOKEN_IMPORT))
         help_with_item(p, t);
     else if (has(expected, TOKEN_SEMI) && (t.kind == TOKEN_ID || t.kind == TOKEN_RETURN || t.kind == TOKEN_FOR))
@@ -187,14 +191,6 @@ void report_syntax_error(parse_context *p, token unexpected, uint64_t expected)
 {
     diags *d = p->diagnostics;
     span where = token_span(p, unexpected);
-    int before = token_before(p, 1).kind;
-    bool chained = is_comparison(unexpected.kind) && before != TOKEN_SEMI && before != TOKEN_LPAREN && before != TOKEN_COMMA &&
-                   !is_comparison(before);
-    if (chained && !has(expected, TOKEN_INTEGER)) {
-        diag_add(d, DIAG_E0102, where, "comparisons don't chain");
-        diag_help(d, "write `a < b and b < c`");
-        return;
-    }
     text wanted = {0}, found = {0};
     describe_expected(expected, &wanted);
     describe_token(p, unexpected, &found);
