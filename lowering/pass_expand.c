@@ -37,12 +37,12 @@ static ref expanded(expander *e, tensor_op op, const ref *args)
     }
 }
 
-static ref visit(rewriter *w, ref r)
+static ref expand_node(rewriter *w, ref r)
 {
     tensor_node n = *node_at(w->pipe, r);
     if (op_get(n.op)->class != CLASS_EXP) return 0;
     ref args[2] = { 0, 0 };
-    for (int k = 0; k < n.n_args; k++) args[k] = rewrite(w, node_arg(w->pipe, r, k));
+    for (int k = 0; k < n.n_args; k++) args[k] = node_arg(w->pipe, r, k);
     expander e = { w->pipe, n.type.lanes };
     return expanded(&e, n.op, args);
 }
@@ -50,6 +50,7 @@ static ref visit(rewriter *w, ref r)
 bool pass_expand(tensor_pipe *p)
 {
     rewriter w;
-    rewriter_begin(&w, p, visit, NULL);
+    rewriter_begin(&w, p, NULL, NULL);
+    w.after = expand_node;
     return rewrite_everything(&w);
 }

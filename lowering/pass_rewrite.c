@@ -2,19 +2,9 @@
  * One rewriter led over every expression of a pipe, for the passes that replace nodes wherever they stand. */
 #include "lowering/pass_rewrite.h"
 
-#include "lowering/access.h"
-
-ref rewrite_upward(rewriter *w, ref root)
-{
-    ref_list nodes = { 0 };
-    reached_nodes(w->pipe, w->pipe->memory, &root, root ? 1 : 0, &nodes);
-    for (uint32_t i = 0; i < nodes.count; i++) rewrite(w, nodes.items[i]);
-    return rewrite(w, root);
-}
-
 static bool replace(rewriter *w, ref *root)
 {
-    ref now = rewrite_upward(w, *root);
+    ref now = rewrite(w, *root);
     bool changed = now != *root;
     *root = now;
     return changed;

@@ -225,7 +225,8 @@ ref  tensor_normalize(tensor_pipe *p, ref r);                      /* an i32 exp
  * the node with rewritten arguments. Folds whose parts change are copied, with binders and accs renamed. */
 typedef struct rewriter {
     tensor_pipe *pipe;
-    ref (*visit)(struct rewriter *w, ref r);
+    ref (*visit)(struct rewriter *w, ref r);   /* may be NULL */
+    ref (*after)(struct rewriter *w, ref r);   /* may be NULL; asked about every node that `visit` kept, its arguments rewritten */
     void *user;
     ref      *done; uint32_t n_done;           /* memo: node -> new node */
     uint32_t *folds; uint32_t n_folds;         /* memo: fold -> new fold */

@@ -153,14 +153,16 @@ ref rewrite(rewriter *w, ref root)
             continue;
         }
         if (done == 0) {
-            ref replacement = w->visit(w, r);
+            ref replacement = w->visit ? w->visit(w, r) : 0;
             *done_slot(w, r) = replacement ? replacement : IN_PROGRESS;
             if (!replacement) {
                 push_arguments(w, &stack, r);
                 continue;
             }
         } else {
-            ref now = rebuild(w, r);
+            ref now = rebuild(w, r), instead = w->after ? w->after(w, now) : 0;
+            if (instead)
+                now = instead;
             *done_slot(w, r) = now;
         }
         stack.count--;
