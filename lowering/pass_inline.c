@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT
+ * inline: a stage goes into its readers where computing it again costs less than keeping it: when it is read at one place only,
+ * when it is a mere shift of another stage, or a conversion that is cheaper than a buffer of the wider type.
+ *
+ * Bits don't change: a body is the same expression wherever it is evaluated, since contraction was decided before. A read
+ * under a pad is inlined only when the pad can move to what the body reads: same domain, same coordinates, a border that maps
+ * indices (f(src)[map(x)] = f(src[map(x)])).
+ *
+ * Requires: the define passes have run. Leaves stages that nobody reads to `clean`. */
+#include "lowering/access.h"
+#include "lowering/pass.h"
+
+typedef struct reads {
+    tensor_pipe *pipe;
+    depends     *all;
+    uint32_t     stage;
+    uint32_t     count, readers;       /* distinct loads by reader; readers */
+    bool         in_fold;              /* some index has an open binder */
+    bool         x_varies;             /* a reader reads several columns */
+    bool         padded, value_padded;
+    ref          reader_x;             /* x index within the reader at hand */
+    bool         reader_has;
+} reads;
+
+static void count_read(void *user, ref load)
+{
+    reads *c = user;
+    tensor_pipe *p = c->pipe;
+    const tensor_node *n = node_at(p, load);
+    if (n->payload != c->stage) return;
+    c->count++;
+    if (!c->reader_has) c->readers++;
+    c->reader_has = true;
+    int rank = stage_at(p, c->stage)->rank;
+    for (int d = 0; d < rank; d++) {
+        if (node_at(p, load)->border[d] != BORDER_none) c->padded = true;
+        if (node_at(p, load)->border[d] == BORDER_value) c->value_padded = true;
+        if (depends_of(p, c->all, load_index(p, load, d))->folds) c->in_fold = true;
+    }
+    if (rank == 0) return;
+    ref x = load_index(p, load, 0);
+    if (depends_of(p, c->all, x)->folds || (c->reader_x && c->reader_x != x)) c->x_varies = true;
+    c->reader_x = x;
+}
+
+static reads count_reads(tensor_pipe *p, depends *all, uint32_t stage)
+{
+    reads c = { .pipe = p, .all = all, .stage = stage };
+    for (uint32_t r = stage + 1; r < p->stages.count; r++) {
+        if (stage_at(p, r)->kind != STAGE_compute) continue;
+        c.reader_has = false;
+        c.reader_x = 0;
+        for_each_load(p, stage_at(p, r)->body, count_read, &c);
+    }
+    return c;
+}
+
+/* ---- what a body costs ---------------------------------------------------------------------------------- */
+
+typedef struct body_cost { int operations, loads, casts; bool folds, coordinates, identity; } body_cost;
+
+/* identity: every load is at the stage's own coordinates, unpadded, from a stage of the same domain. */
+static void cost_load(tensor_pipe *p, uint32_t stage, ref load, body_cost *cost)
+{
+    const tensor_stage *s = stage_at(p, stage), *from = stage_at(p, node_at(p, load)->payload);
+    cost->loads++;
+    if (from->rank != s->rank) { cost->identity = false; return; }
+    for (int d = 0; d < s->rank; d++) {
+        const tensor_node *i = node_at(p, load_index(p, load, d));
+        if (i->op != OP_coord || i->index != d || node_at(p, load)->border[d] != BORDER_none
+            || from->lo[d] != s->lo[d] || from->hi[d] != s->hi[d]) cost->identity = false;
+    }
+}
+
+static body_cost cost_of(tensor_pipe *p, uint32_t stage)
+{
+    body_cost cost = { .identity = true };
+    ref_list nodes = { 0 };
+    reached_nodes(p, p->memory, &stage_at(p, stage)->body, 1, &nodes);
+    for (uint32_t k = 0; k < nodes.count; k++) {
+        ref r = nodes.items[k];
+        const tensor_node *n = node_at(p, r);
+        switch ((tensor_op)n->op) {
+        case OP_load:   cost_load(p, stage, r, &cost); break;
+        case OP_coord:  break;
+        case OP_result: cost.folds = true; cost.operations += 16; break;
+        case OP_cast: case OP_wrap: case OP_bitcast: cost.casts++; break;
+        case OP_div: case OP_sqrt: case OP_floordiv: case OP_mod: cost.operations += n->type.kind == KIND_f32 ? 8 : 4; break;
+        case OP_const: case OP_param: case OP_dim: case OP_splat: case OP_vec: case OP_comp: break;
+        default: cost.operations++; break;
+        }
+    }
+    return cost;
+}
+
+/* Index arithmetic of a shifted load is not work: count only what is done to values. */
+static bool is_shift(tensor_pipe *p, uint32_t stage)
+{
+    ref body = stage_at(p, stage)->body;
+    if (node_at(p, body)->op != OP_load) return false;
+    const tensor_stage *from = stage_at(p, node_at(p, body)->payload);
+    for (int d = 0; d < from->rank; d++) {
+        if (node_at(p, body)->border[d] == BORDER_value) return false;
+        const tensor_node *i = node_at(p, load_index(p, body, d));
+        bool shifted = i->op == OP_coord || (i->op == OP_add && node_at(p, node_arg(p, load_index(p, body, d), 0))->op == OP_coord);
+        if (!shifted) return false;
+    }
+    return true;
+}
+
+static bool is_output(tensor_pipe *p, uint32_t stage)
+{
+    for (uint32_t k = 0; k < p->outputs.count; k++) if (p->outputs.items[k].stage == stage) return true;
+    return false;
+}
+
+static bool worth_inlining(tensor_pipe *p, depends *all, uint32_t stage)
+{
+    const tensor_stage *s = stage_at(p, stage);
+    if (s->kind != STAGE_compute || s->materialize || is_output(p, stage)) return false;
+    reads r = count_reads(p, all, stage);
+    if (r.count == 0) return false;
+    body_cost cost = cost_of(p, stage);
+    if (r.value_padded || (r.padded && (!cost.identity || cost.folds))) return false;
+    bool uses_coordinates = depends_of(p, all, stage_at(p, stage)->body)->coords && cost.loads == 0;
+    if (r.padded && uses_coordinates) return false;
+    if (stage_at(p, stage)->inline_hint) return true;
+    if (s->rank == 0) return !cost.folds && cost.loads == 0 && cost.operations <= 4;
+    if (is_shift(p, stage) && !r.padded) return true;
+    if (r.count == 1 && !r.in_fold && !r.padded) return true;
+    if (cost.folds) return false;
+    if (cost.loads == 1 && cost.identity && cost.operations == 0) return !r.x_varies;
+    return cost.loads <= 1 && cost.operations <= 2 && r.count <= 2 && !r.in_fold && !r.padded;
+}
+
+/* ---- doing it --------------------------------------------------------------------------------------------- */
+
+/* The pad of the read that is being inlined, put on the loads of the body. */
+static ref pad_visit(rewriter *w, ref r)
+{
+    tensor_node n = *node_at(w->pipe, r);
+    const tensor_node *outer = node_at(w->pipe, *(const ref *)w->user);
+    if (n.op != OP_load) return 0;
+    uint8_t border[TENSOR_MAX_RANK];
+    ref index[TENSOR_MAX_RANK];
+    int rank = stage_at(w->pipe, n.payload)->rank;
+    for (int d = 0; d < TENSOR_MAX_RANK; d++) border[d] = outer->border[d];
+    for (int d = 0; d < rank; d++) index[d] = load_index(w->pipe, r, d);
+    return tensor_load(w->pipe, n.payload, index, border, NULL, n.type);
+}
+
+static ref inline_visit(rewriter *w, ref r)
+{
+    uint32_t stage = *(const uint32_t *)w->user;
+    tensor_pipe *p = w->pipe;
+    tensor_node n = *node_at(p, r);
+    if (n.op != OP_load || n.payload != stage) return 0;
+    ref coordinates[TENSOR_MAX_RANK] = { 0 };
+    bool padded = false;
+    for (int d = 0; d < stage_at(p, stage)->rank; d++) {
+        coordinates[d] = rewrite(w, load_index(p, r, d));
+        padded = padded || n.border[d] != BORDER_none;
+    }
+    ref body = stage_at(p, stage)->body;
+    if (padded) {
+        rewriter pads;
+        ref outer = r;
+        rewriter_begin(&pads, p, pad_visit, &outer);
+        body = rewrite(&pads, body);
+    }
+    return tensor_substitute(p, body, coordinates);
+}
+
+static void inline_stage(tensor_pipe *p, uint32_t stage)
+{
+    for (uint32_t r = stage + 1; r < p->stages.count; r++) {
+        if (stage_at(p, r)->kind != STAGE_compute) continue;
+        rewriter w;
+        rewriter_begin(&w, p, inline_visit, &stage);
+        ref body = rewrite(&w, stage_at(p, r)->body);
+        stage_at(p, r)->body = body;
+    }
+}
+
+bool pass_inline(tensor_pipe *p)
+{
+    depends all = { 0 };
+    bool changed = false;
+    for (uint32_t s = 1; s < p->stages.count; s++) {
+        if (!worth_inlining(p, &all, s)) continue;
+        inline_stage(p, s);
+        changed = true;
+    }
+    return changed;
+}
