@@ -131,6 +131,31 @@ float f32_to_f16_and_back(float a)
     return float_of_bits(sign | (rounded >> dropped << dropped));
 }
 
+uint16_t f16_bits_of_f32(float a)
+{
+    uint32_t bits = float_bits(f32_to_f16_and_back(a)), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
+    if (magnitude > 0x7f800000u)
+        return (uint16_t)(sign | 0x7e00u);
+    if (magnitude == 0x7f800000u)
+        return (uint16_t)(sign | 0x7c00u);
+    if (magnitude >= 0x38800000u)
+        return (uint16_t)(sign | ((magnitude - 0x38000000u) >> 13));
+    if (magnitude == 0)
+        return (uint16_t)sign;
+    return (uint16_t)(sign | ((magnitude & 0x7fffffu) | 0x800000u) >> (126 - (magnitude >> 23)));
+}
+
+float f32_of_f16_bits(uint16_t bits)
+{
+    uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, exponent = bits >> 10 & 31, fraction = bits & 1023u;
+    if (exponent == 31)
+        return float_of_bits(sign | 0x7f800000u | fraction << 13);
+    if (exponent)
+        return float_of_bits(sign | (exponent + 112) << 23 | fraction << 13);
+    float magnitude = (float)fraction * 0x1p-24f;
+    return sign ? -magnitude : magnitude;
+}
+
 static int64_t saturate(int64_t value, kind to)
 {
     const kind_info *info = kind_get(to);

@@ -36,4 +36,8 @@ static inline int64_t shift_right(int64_t a, int64_t by)
     return by < 0 || by > 31 ? (a < 0 ? -1 : 0) : a >> by;
 }
 
+/* f16 in memory. */
+uint16_t f16_bits_of_f32(float a);
+float    f32_of_f16_bits(uint16_t bits);
+
 #endif
