@@ -78,7 +78,7 @@ def tanh_rest(z):
 
 # name: g, weight(x) with |error of g| * weight = relative error of the function, from, to, degree
 FITS = [
-    ("exp2", "2^r = 1 + r * P(r)", lambda x: (exp_rest(1)(x * LN2)) * LN2, lambda x: abs(x) / (x * LN2).exp(), "-0.5", "0.5", 5),
+    ("exp2", "2^r = 1 + r * P(r)", lambda x: (exp_rest(1)(x * LN2)) * LN2, lambda x: abs(x) / (x * LN2).exp(), "-0.5", "0.5", 6),
     ("exp", "e^r = 1 + r + r^2 * P(r)", exp_rest(2), lambda x: x * x / x.exp(), "-0.347", "0.347", 4),
     ("log", "log(1 + f) = f - f^2/2 + f^3 * P(f)", log_rest, lambda f: abs(f ** 3 / (1 + f).ln()) if f else D(0), "-0.2929", "0.4143", 8),
     ("pow_log", "2/log 2 * atanh(s) = 2/log 2 * s + s^3 * P(s^2)", lambda z: 2 / LN2 * atanh_rest(z), lambda z: z * LN2 / 2, "0", "0.01022", 2),

@@ -70,7 +70,7 @@ ref expand_pow(expander *e, const ref *args)
     result = with_sign(e, result, choose(e, whole_y.is_odd, sign_bit(e, x), whole(e, 0)));
     ref is_one = equal(e, y, zero);
     float constant;
-    if (e->lanes > 1 || !node_is_f32(e->pipe, y, &constant)) is_one = either(e, is_one, equal(e, x, one));
+    if (e->lanes > 1 || !node_is_f32(e->pipe, y, &constant) || constant != constant) is_one = either(e, is_one, equal(e, x, one));
     return choose(e, equal(e, y, one), x, choose(e, is_one, one, result));
 }
 

@@ -294,6 +294,16 @@ ref simplify_select(tensor_pipe *p, ref condition, ref yes, ref no)
         return yes;
     if (is_value(p, condition, 0))
         return no;
+    if (all_const(p, condition)) {
+        ref lanes[TENSOR_MAX_LANES];
+        int n = node_type(p, yes).lanes;
+        for (int lane = 0; lane < n; lane++) {
+            uint32_t bits = 0;
+            lane_bits(p, condition, lane, &bits);
+            lanes[lane] = tensor_comp(p, bits ? yes : no, lane);
+        }
+        return tensor_vec(p, lanes, n);
+    }
     if (node_at(p, condition)->op == OP_not)
         return tensor_select(p, node_arg(p, condition, 0), no, yes);
     if (node_type(p, yes).kind == KIND_bool && is_value(p, yes, 1) && is_value(p, no, 0))
