@@ -73,7 +73,8 @@ enum { MAX_EXPR_DEPTH = 1000 };
 struct expr {
     expr_kind kind;
     uint32_t  depth;       /* 1 for a leaf */
-    bool      on_lines;    /* of an array of arrays: written with a line for each row, for fmt */
+    bool      new_line;    /* written on another line than what stands before it in its list, operator or definition, for fmt */
+    bool      tight;       /* of a product or power: written without spaces, for fmt */
     span      where;
     union {
         const char *name;
@@ -140,6 +141,7 @@ struct stmt {
     union {
         struct {
             const char *name; span name_where;
+            uint32_t assign_column;            /* of the `=`, for fmt */
             bool has_dims, has_second;         /* name[..] = , name[..][..] = */
             dimension_list dims, second;
             type_expr *type; expr *value;
@@ -167,6 +169,7 @@ typedef struct item {
     const char     *trailing;
     bool            blank_before;
     parameter_list  params;        /* fn, pipe */
+    bool            params_on_lines;   /* written with a line for each, for fmt */
     output_list     outputs;       /* pipe */
     bool            outputs_named;
     type_expr      *result;        /* fn, or NULL */

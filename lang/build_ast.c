@@ -40,6 +40,29 @@ static void deepen_list(parse_context *p, expr *e, expr_list children)
         deepen(p, e, children.items[i]);
 }
 
+static bool is_line_between(const parse_context *p, uint32_t from, uint32_t to)
+{
+    return to > from && memchr(p->text + from, '\n', to - from);
+}
+
+/* Marks `e` if a line break stands between it and what ends at `from`. */
+static void mark_new_line(const parse_context *p, uint32_t from, expr *e)
+{
+    e->new_line = is_line_between(p, from, e->where.start);
+}
+
+static void mark_list(const parse_context *p, expr_list list)
+{
+    for (uint32_t i = 1; i < list.count; i++)
+        mark_new_line(p, list.items[i - 1]->where.end, list.items[i]);
+}
+
+static void mark_args(const parse_context *p, argument_list args)
+{
+    for (uint32_t i = 1; i < args.count; i++)
+        args.items[i].value->new_line = is_line_between(p, args.items[i - 1].where.end, args.items[i].where.start);
+}
+
 static void deepen_args(parse_context *p, expr *e, argument_list args)
 {
     for (uint32_t i = 0; i < args.count; i++)
@@ -122,6 +145,8 @@ expr *build_binary(parse_context *p, binary_op op, expr *left, expr *right)
     e->binary.op = op;
     e->binary.left = left;
     e->binary.right = right;
+    mark_new_line(p, left->where.end, right);
+    e->tight = strchr("*/%", p->text[left->where.end]) != NULL;
     if (is_comparison(e) && is_comparison(left)) {
         diag_add(p->diagnostics, DIAG_E0102, e->where, "comparisons don't chain");
         diag_help(p->diagnostics, "write `a < b and b < c`, or brackets if a comparison is to be compared");
@@ -137,6 +162,7 @@ expr *build_select(parse_context *p, expr *condition, expr *yes, expr *no)
     e->select.condition = condition;
     e->select.yes = yes;
     e->select.no = no;
+    mark_new_line(p, yes->where.end, no);
     deepen(p, e, condition);
     deepen(p, e, yes);
     deepen(p, e, no);
@@ -149,6 +175,7 @@ expr *build_tuple(parse_context *p, token open, expr *first, expr_list rest, tok
     LIST_PUSH(p->memory, e->list, first);
     for (uint32_t i = 0; i < rest.count; i++)
         LIST_PUSH(p->memory, e->list, rest.items[i]);
+    mark_list(p, e->list);
     deepen_list(p, e, e->list);
     return e;
 }
@@ -157,9 +184,7 @@ expr *build_array(parse_context *p, token open, expr_list items, token close)
 {
     expr *e = new_expr(p, EXPR_ARRAY, span_join(token_span(p, open), token_span(p, close)));
     e->list = items;
-    const span first = items.items[0]->where, last = items.items[items.count - 1]->where;
-    e->on_lines = items.items[0]->kind == EXPR_ARRAY && last.start > first.end &&
-                  memchr(p->text + first.end, '\n', last.start - first.end);
+    mark_list(p, items);
     deepen_list(p, e, items);
     return e;
 }
@@ -188,6 +213,7 @@ expr *build_method(parse_context *p, expr *object, token name, argument_list arg
     e->method.name = token_name(p, name);
     e->method.args = args;
     deepen(p, e, object);
+    mark_args(p, args);
     deepen_args(p, e, args);
     return e;
 }
@@ -197,6 +223,7 @@ expr *build_index(parse_context *p, expr *object, expr_list indices, token close
     expr *e = new_expr(p, EXPR_INDEX, span_join(object->where, token_span(p, close)));
     e->index.object = object;
     e->index.indices = indices;
+    mark_list(p, indices);
     deepen(p, e, object);
     deepen_list(p, e, indices);
     return e;
@@ -208,6 +235,7 @@ expr *build_call(parse_context *p, token name, argument_list args, token close)
     e->call.name = token_name(p, name);
     e->call.name_where = token_span(p, name);
     e->call.args = args;
+    mark_args(p, args);
     deepen_args(p, e, args);
     return e;
 }
@@ -220,6 +248,8 @@ expr *build_reduce(parse_context *p, token name, binder_list binders, expr *wher
     e->reduce.binders = binders;
     e->reduce.where = where;
     e->reduce.value = value;
+    const binder *last = &binders.items[binders.count - 1];
+    mark_new_line(p, where ? where->where.end : last->where.end, value);
     for (uint32_t i = 0; i < binders.count; i++) {
         deepen(p, e, binders.items[i].over.first);
         deepen(p, e, binders.items[i].over.last);
@@ -378,22 +408,25 @@ static stmt *new_stmt(parse_context *p, stmt_kind kind, span where)
     return s;
 }
 
-stmt *build_define(parse_context *p, annotation_list annotations, token name, type_expr *type, expr *value)
+stmt *build_define(parse_context *p, annotation_list annotations, token name, type_expr *type, token assign, expr *value)
 {
     span first = annotations.count ? annotations.items[0].where : token_span(p, name);
     stmt *s = new_stmt(p, STMT_DEFINE, span_join(first, value->where));
     s->annotations = annotations;
     s->define.name = token_name(p, name);
     s->define.name_where = token_span(p, name);
+    for (uint32_t i = assign.start; i > 0 && p->text[i - 1] != '\n'; i--)
+        s->define.assign_column++;
     s->define.type = type;
     s->define.value = value;
+    mark_new_line(p, assign.end, value);
     return s;
 }
 
 stmt *build_define_dims(parse_context *p, annotation_list annotations, token name, dimension_list dims, type_expr *type,
-                        expr *value)
+                        token assign, expr *value)
 {
-    stmt *s = build_define(p, annotations, name, type, value);
+    stmt *s = build_define(p, annotations, name, type, assign, value);
     s->define.has_dims = true;
     s->define.dims = dims;
     return s;
@@ -427,6 +460,7 @@ stmt *build_return(parse_context *p, token keyword, expr_list values)
 {
     stmt *s = new_stmt(p, STMT_RETURN, span_join(token_span(p, keyword), values.items[values.count - 1]->where));
     s->values = values;
+    mark_list(p, values);
     return s;
 }
 
@@ -453,19 +487,28 @@ item *build_import(parse_context *p, token keyword, token path)
 
 item *build_const_item(parse_context *p, token keyword, token name, expr *value)
 {
-    return set_fn_value(new_item(p, ITEM_CONST, keyword, name), value);
+    return set_fn_value(p, new_item(p, ITEM_CONST, keyword, name), value);
 }
 
-item *build_fn(parse_context *p, token keyword, token name, parameter_list params, type_expr *result)
+static void set_params(parse_context *p, item *i, parameter_list params)
+{
+    i->params = params;
+    if (params.count > 1)
+        i->params_on_lines = is_line_between(p, params.items[0].where.end, params.items[params.count - 1].where.start);
+}
+
+item *build_fn(parse_context *p, token keyword, token name, parameter_list params, type_expr *result, token last)
 {
     item *i = new_item(p, ITEM_FN, keyword, name);
-    i->params = params;
+    i->where = span_join(i->where, result ? result->where : token_span(p, last));
+    set_params(p, i, params);
     i->result = result;
     return i;
 }
 
-item *set_fn_value(item *fn, expr *value)
+item *set_fn_value(parse_context *p, item *fn, expr *value)
 {
+    mark_new_line(p, fn->where.end, value);
     fn->value = value;
     fn->where = span_join(fn->where, value->where);
     return fn;
@@ -483,7 +526,7 @@ item *build_pipe(parse_context *p, annotation_list annotations, token keyword, t
 {
     item *i = new_item(p, ITEM_PIPE, keyword, name);
     i->annotations = annotations;
-    i->params = params;
+    set_params(p, i, params);
     if (annotations.count) {
         i->where = span_join(annotations.items[0].where, i->where);
         for (token *t = p->tokens.items; t < p->tokens.items + p->at && !i->doc; t++)

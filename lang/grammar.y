@@ -78,11 +78,11 @@ items ::= items error block SEMI. { yypParser->yyerrcnt = -1; }
 
 item(A) ::= IMPORT(K) STRING(S).                 { A = build_import(p, K, S); }
 item(A) ::= CONST(K) ID(N) ASSIGN expr(E).       { A = build_const_item(p, K, N, E); }
-item(A) ::= fn_head(F) ASSIGN expr(E).           { A = set_fn_value(F, E); }
+item(A) ::= fn_head(F) ASSIGN expr(E).           { A = set_fn_value(p, F, E); }
 item(A) ::= fn_head(F) block(B).                 { A = set_body(F, B); }
 item(A) ::= pipe_outputs(P) block(B).            { A = set_body(P, B); }
 
-fn_head(A) ::= FN(K) ID(N) LPAREN opt_params(P) RPAREN opt_result(T). { A = build_fn(p, K, N, P, T); }
+fn_head(A) ::= FN(K) ID(N) LPAREN opt_params(P) RPAREN(C) opt_result(T). { A = build_fn(p, K, N, P, T, C); }
 opt_result(A) ::= .              { A = NULL; }
 opt_result(A) ::= ARROW type(T). { A = T; }
 
@@ -119,12 +119,12 @@ stmts(A) ::= .                     { A = (stmt_list){0}; }
 stmts(A) ::= stmts(L) stmt(S) SEMI. { A = L; LIST_PUSH(p->memory, A, S); }
 stmts(A) ::= stmts(L) annots(N) ID(I) opt_type(T) ASSIGN(O) error SEMI. {
     A = L;
-    LIST_PUSH(p->memory, A, build_define(p, N, I, T, build_error(p, O)));
+    LIST_PUSH(p->memory, A, build_define(p, N, I, T, O, build_error(p, O)));
     yypParser->yyerrcnt = -1;
 }
 stmts(A) ::= stmts(L) annots(N) ID(I) LBRACKET dims(D) RBRACKET opt_type(T) ASSIGN(O) error SEMI. {
     A = L;
-    LIST_PUSH(p->memory, A, build_define_dims(p, N, I, D, T, build_error(p, O)));
+    LIST_PUSH(p->memory, A, build_define_dims(p, N, I, D, T, O, build_error(p, O)));
     yypParser->yyerrcnt = -1;
 }
 stmts(A) ::= stmts(L) error SEMI.  { A = L; yypParser->yyerrcnt = -1; }
@@ -135,12 +135,12 @@ stmt(A) ::= FOR(K) ID(N) IN range(R) block(B).        { A = build_for(p, K, N, R
 stmt(A) ::= CONST(K) ID(N) ASSIGN expr(E).            { A = build_const(p, K, N, E); }
 stmt(A) ::= RETURN(K) exprs(L).                       { A = build_return(p, K, L); }
 
-define(A) ::= annots(L) ID(N) opt_type(T) ASSIGN expr(E). { A = build_define(p, L, N, T, E); }
-define(A) ::= annots(L) ID(N) LBRACKET dims(D) RBRACKET opt_type(T) ASSIGN expr(E). {
-    A = build_define_dims(p, L, N, D, T, E);
+define(A) ::= annots(L) ID(N) opt_type(T) ASSIGN(O) expr(E). { A = build_define(p, L, N, T, O, E); }
+define(A) ::= annots(L) ID(N) LBRACKET dims(D) RBRACKET opt_type(T) ASSIGN(O) expr(E). {
+    A = build_define_dims(p, L, N, D, T, O, E);
 }
-define(A) ::= annots(L) ID(N) LBRACKET dims(D) RBRACKET LBRACKET dims(D2) RBRACKET opt_type(T) ASSIGN expr(E). {
-    A = add_second_dims(build_define_dims(p, L, N, D, T, E), D2);
+define(A) ::= annots(L) ID(N) LBRACKET dims(D) RBRACKET LBRACKET dims(D2) RBRACKET opt_type(T) ASSIGN(O) expr(E). {
+    A = add_second_dims(build_define_dims(p, L, N, D, T, O, E), D2);
 }
 dims(A) ::= dim(D).               { A = (dimension_list){0}; LIST_PUSH(p->memory, A, D); }
 dims(A) ::= dims(L) COMMA dim(D). { A = L; LIST_PUSH(p->memory, A, D); }

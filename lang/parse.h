@@ -102,9 +102,9 @@ output     build_output(parse_context *p, token name, type_expr *type);
 
 annotation build_annotation(parse_context *p, token at, token name, argument_list args, token last);
 dimension  build_dimension(parse_context *p, expr *index, range *in);
-stmt *build_define(parse_context *p, annotation_list annotations, token name, type_expr *type, expr *value);
+stmt *build_define(parse_context *p, annotation_list annotations, token name, type_expr *type, token assign, expr *value);
 stmt *build_define_dims(parse_context *p, annotation_list annotations, token name, dimension_list dims, type_expr *type,
-                        expr *value);
+                        token assign, expr *value);
 stmt *add_second_dims(stmt *s, dimension_list second);
 stmt *build_for(parse_context *p, token keyword, token name, range over, block body);
 stmt *build_const(parse_context *p, token keyword, token name, expr *value);
@@ -112,8 +112,8 @@ stmt *build_return(parse_context *p, token keyword, expr_list values);
 
 item *build_import(parse_context *p, token keyword, token path);
 item *build_const_item(parse_context *p, token keyword, token name, expr *value);
-item *build_fn(parse_context *p, token keyword, token name, parameter_list params, type_expr *result);
-item *set_fn_value(item *fn, expr *value);
+item *build_fn(parse_context *p, token keyword, token name, parameter_list params, type_expr *result, token last);
+item *set_fn_value(parse_context *p, item *fn, expr *value);
 item *set_body(item *fn_or_pipe, block body);
 item *build_pipe(parse_context *p, annotation_list annotations, token keyword, token name, parameter_list params);
 
