@@ -84,9 +84,8 @@ static bool size_is_plausible(const uint8_t *bytes, size_t n_bytes, halo_message
     int width, height, lanes;
     if (!stbi_info_from_callbacks(&callbacks, &s, &width, &height, &lanes))
         return message_fail(error, s.ended_early ? "the file ends early" : "the file is damaged (%s)", stbi_failure_reason());
-    if (height < 0)                                                 /* a BMP from the top down, as its header says it */
-        height = -(height + 1) + 1;
-    if ((uint64_t)width * (uint64_t)height / 512 > n_bytes)
+    uint64_t rows = (uint64_t)llabs((long long)height);              /* below 0: a BMP from the top down */
+    if ((uint64_t)width * rows / 512 > n_bytes)
         return message_fail(error, "the file ends early");
     return true;
 }

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT
+ * What a program is inside the facade. Everything that compiles hangs from the program's arena; compiling calls run under
+ * program_guard, which turns a failed allocation anywhere below into HALO_ERROR_MEMORY. */
+#ifndef HALO_RUNTIME_PROGRAM_H
+#define HALO_RUNTIME_PROGRAM_H
+
+#include "backends/cpu/cpu.h"
+#include "frontend/frontend.h"
+#include "halo/halo.h"
+#include "lowering/pass.h"
+#include "runtime/message.h"
+
+struct halo_pipe {
+    halo_program  *program;
+    uint32_t       which;            /* of the script's own pipes */
+    tensor_pipe   *ir;               /* for the program's engine */
+    cpu_code      *code;             /* HALO_ENGINE_CPU */
+    halo_signature signature;
+};
+
+struct halo_program {
+    arena       *memory;
+    interner    *names;
+    diags        messages;
+    halo_options options;            /* a deep copy */
+    script      *script;             /* or, for IR: NULL and the source's index */
+    uint32_t     ir_source;
+    halo_pipe   *pipes;
+    uint32_t     n_pipes;
+    void        *pending;            /* malloc'ed, freed when an allocation of the arena fails meanwhile */
+};
+
+/* Runs body(program, user), false when memory ran out. */
+bool program_guard(halo_program *program, void (*body)(halo_program *program, void *user), void *user);
+
+/* Below: only inside program_guard. */
+
+void import_options(halo_program *program, const halo_options *options);
+/* The look-up for import_lookup, `user` being the program. */
+const char *import_file(void *user, const char *from, const char *path, const char **name, size_t *n_bytes);
+
+/* A fresh copy of a pipe's IR as written; NULL with diagnostics. */
+tensor_pipe *program_lower(halo_program *program, uint32_t which);
+/* From passes.def by the program's options; false with diagnostics. */
+bool program_pass_options(halo_program *program, pass_options *options);
+/* The same IR after the passes; `options` may be NULL for the program's own. */
+bool program_run_passes(halo_program *program, tensor_pipe **pipe, const pass_options *options);
+
+/* The backend's options for one pipe; false with diagnostics (a layout of something that the pipe doesn't have). */
+bool program_cpu_options(halo_program *program, const tensor_pipe *pipe, cpu_options *options);
+
+void describe_pipe(arena *memory, const tensor_pipe *ir, halo_signature *signature);
+
+/* For runs: bits of all parameters, checked; `bits` has one row per parameter. */
+bool arguments_bits(const halo_pipe *pipe, const halo_arguments *arguments, uint32_t (*bits)[TENSOR_MAX_LANES], halo_message *error);
+
+#endif
