@@ -389,10 +389,10 @@ class Evaluator(Functions):
     # Statements
 
     def run_block(self, statements, scope):
-        """Runs statements; gives the values of the `return`."""
+        """Runs statements; gives the values of the `return` and their nodes."""
         for statement in statements:
             if statement.kind == "return":
-                return [self.evaluate(v, scope) for v in statement.values]
+                return [(self.evaluate(v, scope), v) for v in statement.values]
             try:
                 getattr(self, "run_" + statement.kind)(statement, scope)
             except PipeError as error:

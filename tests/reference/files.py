@@ -5,6 +5,7 @@ import struct
 import sys
 from array import array
 
+from .arithmetic import f32
 from .errors import PipeError
 from .values import Image, Type
 
@@ -114,7 +115,22 @@ def write_netpbm(path, image):
             file.write(struct.pack(f">{len(flat)}H", *flat) if deep else bytes(flat))
 
 
+def read_cube(path):
+    """A colour table of N x N x N pixels, red fastest."""
+    size, rows = 0, []
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            words = line.split()
+            if words and words[0] == "LUT_3D_SIZE":
+                size = int(words[1])
+            elif words and words[0][0] in "+-.0123456789":
+                rows.append([f32(float(w)) for w in words])
+    return Image([(0, size)] * 3, Type("f32", 3), [list(plane) for plane in zip(*rows)])
+
+
 def read(path, rank=None):
+    if path.endswith(".cube"):
+        return read_cube(path)
     return read_npy(path, rank) if path.endswith(".npy") else read_netpbm(path)
 
 

@@ -239,7 +239,7 @@ class Functions:
                 returned = self.run_block(item.body, inner)
                 if not returned or len(returned) != 1:
                     raise PipeError(f"`{item.name}` has to return one value", node)
-                result = returned[0]
+                result = returned[0][0]
         finally:
             self.depth -= 1
         return self.without_literal(self.stated(result, item.returns, node))
@@ -288,12 +288,12 @@ class Functions:
         if not returned or len(returned) != len(item.outputs):
             raise PipeError(f"`{item.name}` has to return {len(item.outputs)} values", item)
         results = {}
-        for output, value in zip(item.outputs, returned):
-            value = self.stated(value, output.type, item)
+        for output, (value, node) in zip(item.outputs, returned):
+            value = self.stated(value, output.type, node)
             if not isinstance(value, Image):
-                raise PipeError("an output has to be an image or array", item)
+                raise PipeError("an output has to be an image or array", node)
             if value.size == 0:
-                raise PipeError("an output is empty", item, "size")
+                raise PipeError("an output is empty", node, "size")
             results[output.name] = value.bare()
         return results
 

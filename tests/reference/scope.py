@@ -39,10 +39,15 @@ class Scope:
         """The scope that has a name, or None."""
         scope = self
         while scope is not None:
-            if name in scope.names:
-                return scope
+            holder = scope.holder(name)
+            if holder is not None:
+                return holder
             scope = scope.parent
         return None
+
+    def holder(self, name):
+        """This scope, or one that it imports from, if that has the name itself."""
+        return self if name in self.names else None
 
     def look_up(self, name, node):
         scope = self.find(name)
@@ -72,11 +77,10 @@ class LazyConstants(Scope):
         super().__init__(parent, outermost=outermost)
         self.evaluate, self.pending, self.busy = evaluate, {}, set()
 
-    def find(self, name):
+    def holder(self, name):
         if name in self.pending and name not in self.names:
             if name in self.busy:
                 raise PipeError(f"constant `{name}` needs itself", self.pending[name])
             self.busy.add(name)
-            node, scope = self.pending[name], self
-            self.names[name] = self.evaluate(node, scope)
-        return super().find(name)
+            self.names[name] = self.evaluate(self.pending[name], self)
+        return super().holder(name)

@@ -58,12 +58,12 @@ class Module(LazyConstants):
                 waiting += module.imports
         return seen
 
-    def find(self, name):
+    def holder(self, name):
         if name not in self.pending:
             for module in self.all_imports():
                 if name in module.pending:
-                    return LazyConstants.find(module, name)
-        return super().find(name)
+                    return LazyConstants.holder(module, name)
+        return super().holder(name)
 
 
 class Script:
