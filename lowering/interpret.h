@@ -14,8 +14,8 @@ typedef struct run_values {
 
 /* The value of a uniform one-lane expression. */
 scalar uniform_evaluate(const tensor_pipe *p, ref r, const run_values *values);
-/* Parameter ranges, extents that must agree, and every check. HALO_OK, or a code with the failed check's (or parameter's) number;
- * for input n (from 0) whose extents aren't its stage's, checks.count + n with HALO_ERROR_SIZE. */
+/* Parameter ranges, the inputs' extents, and every check. HALO_OK, or a code and in *failed (may be NULL) what failed first:
+ * below checks.count a check; from there on input 0, 1 ... whose extents aren't its stage's; then parameter 0, 1 ... out of range. */
 int  run_check(const tensor_pipe *p, const run_values *values, uint32_t *failed);
 void stage_bounds(const tensor_pipe *p, uint32_t stage, const run_values *values, int32_t lo[TENSOR_MAX_RANK], int32_t extent[TENSOR_MAX_RANK]);
 

@@ -230,9 +230,13 @@ typedef struct rewriter {
     void *user;
     ref      *done; uint32_t n_done;           /* memo: node -> new node */
     uint32_t *folds; uint32_t n_folds;         /* memo: fold -> new fold */
+    /* Optional, set after rewriter_begin: asked for what visit kept, once its arguments are rewritten (to `args`; not for
+     * results); the replacement, or 0 for the same op on the new arguments. */
+    ref (*rebuild)(struct rewriter *w, ref r, const ref *args);
 } rewriter;
 void rewriter_begin(rewriter *w, tensor_pipe *p, ref (*visit)(rewriter *w, ref r), void *user);
 ref  rewrite(rewriter *w, ref root);
+bool rewrite_pipe(rewriter *w);                /* every body, bound and check; whether anything changed */
 /* The same op on other arguments (of the old types), simplified. */
 ref  node_with_args(tensor_pipe *p, ref r, const ref *args);
 /* The body of a stage with coord(k) replaced by coordinates[k]. */

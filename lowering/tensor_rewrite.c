@@ -138,6 +138,9 @@ static ref rebuild(rewriter *w, ref r)
         args[k] = *done_slot(w, old);
         changed = changed || args[k] != old;
     }
+    ref replacement = w->rebuild ? w->rebuild(w, r, args) : 0;
+    if (replacement)
+        return replacement;
     return changed ? node_with_args(w->pipe, r, args) : r;
 }
 
@@ -168,6 +171,33 @@ ref rewrite(rewriter *w, ref root)
         stack.count--;
     }
     return root ? *done_slot(w, root) : 0;
+}
+
+/* The places are found again after each rewriting: it may have moved the lists. */
+bool rewrite_pipe(rewriter *w)
+{
+    tensor_pipe *p = w->pipe;
+    bool changed = false;
+    for (uint32_t s = 1; s < p->stages.count; s++) {
+        tensor_stage now = *stage_at(p, s);
+        for (int k = 0; k < now.rank; k++) {
+            now.lo[k] = rewrite(w, now.lo[k]);
+            now.hi[k] = rewrite(w, now.hi[k]);
+        }
+        now.body = rewrite(w, now.body);
+        tensor_stage *place = stage_at(p, s);
+        changed = changed || now.body != place->body || memcmp(now.lo, place->lo, sizeof now.lo) != 0 ||
+                  memcmp(now.hi, place->hi, sizeof now.hi) != 0;
+        place->body = now.body;
+        memcpy(place->lo, now.lo, sizeof now.lo);
+        memcpy(place->hi, now.hi, sizeof now.hi);
+    }
+    for (uint32_t k = 0; k < p->checks.count; k++) {
+        ref now = rewrite(w, p->checks.items[k].condition);
+        changed = changed || now != p->checks.items[k].condition;
+        p->checks.items[k].condition = now;
+    }
+    return changed;
 }
 
 static ref substitute_visit(rewriter *w, ref r)
