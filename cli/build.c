@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT
+ * halo build: scripts to libraries, objects, headers and text. */
+#include "cli/archive.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { OPT_OUTPUT = 1, OPT_HEADER, OPT_TARGET, OPT_CPU, OPT_STRICT, OPT_LAYOUT, OPT_PIPE, OPT_SKIP, OPT_TILE, OPT_NO_FUSE,
+       OPT_FORCE_BORDER };
+
+static const option_row rows[] = {
+    {OPT_OUTPUT, "output", 'o', "FILE", "by its ending: .a .so .o a library, .h its header, .ll .s the code as text"},
+    {OPT_HEADER, "header", 0, "FILE", "write the C and C++ header too"},
+    {OPT_TARGET, "target", 0, "TRIPLE", "for another machine (this one's)"},
+    {OPT_CPU, "cpu", 0, "A,B", "processors, the plainest first; several: the entry asks which it runs on (x86-64-v3)"},
+    {OPT_STRICT, "strict", 0, NULL, "contract no product with a sum"},
+    {OPT_LAYOUT, "layout", 0, "NAME=planar|bgra", "how an input or output lies in memory (interleaved)"},
+    {OPT_PIPE, "pipe", 'p', "NAME", "this pipe only"},
+    {OPT_SKIP, "skip", 0, "PASS", "leave an exact pass out"},
+    {OPT_TILE, "tile", 0, "WxH", "column block and strip height"},
+    {OPT_NO_FUSE, "no-fuse", 0, NULL, "every stage is stored (test switch)"},
+    {OPT_FORCE_BORDER, "force-border", 0, NULL, "every read goes through its border map (test switch)"},
+    {0}};
+
+static void help(void)
+{
+    options_help(rows, "halo build SCRIPT -o FILE [--header FILE]",
+                 "Compiles all pipes of a script to a library that depends on nothing, and its C header.",
+                 "  halo build examples/unsharp.pipe -o libunsharp.a --header unsharp.h\n"
+                 "  cc app.c libunsharp.a\n");
+}
+
+typedef struct build_line {
+    const char  *output, *header;
+    bool         help;
+    halo_options compile;
+    strings      cpus, layouts, skip;
+} build_line;
+
+static bool parse_option(build_line *line, int id, const char *value, report *r)
+{
+    halo_options *c = &line->compile;
+    switch (id) {
+    case OPTION_HELP:      line->help = true; return true;
+    case OPT_OUTPUT:       line->output = value; return true;
+    case OPT_HEADER:       line->header = value; return true;
+    case OPT_TARGET:       c->target = value; return true;
+    case OPT_CPU:          strings_add_parts(&line->cpus, value); return true;
+    case OPT_STRICT:       c->strict = 1; return true;
+    case OPT_LAYOUT:       strings_add_parts(&line->layouts, value); return true;
+    case OPT_PIPE:         c->pipe = value; return true;
+    case OPT_SKIP:         strings_add(&line->skip, value); return true;
+    case OPT_TILE:         return parse_tile(r, value, &c->tile_width, &c->tile_rows);
+    case OPT_NO_FUSE:      c->no_fuse = 1; return true;
+    case OPT_FORCE_BORDER: c->force_border = 1; return true;
+    }
+    return false;
+}
+
+/* ---- shared libraries ------------------------------------------------------------------------ */
+
+/* Runs `cc -shared -o TO FROM`; false was reported. */
+static bool link_shared(report *r, const char *from, const char *to)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        execlp("cc", "cc", "-shared", "-o", to, from, (char *)NULL);
+        _exit(errno == ENOENT ? 127 : 126);
+    }
+    int status;
+    if (child < 0 || waitpid(child, &status, 0) != child) {
+        report_error(r, "cc could not be started: %s", strerror(errno));
+        return false;
+    }
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        report_error(r, "a .so is linked by `cc`, and there is none on this machine: install a C compiler, or build a .a or .o");
+    else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        report_error(r, "cc could not link %s", to);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* Object and library are made in a folder of their own; the library takes its name when it is whole. */
+static int write_shared(report *r, const char *path, const void *object, size_t n_bytes)
+{
+    halo_message error;
+    const char *base = getenv("TMPDIR");
+    char folder[512], from[sizeof folder + 16], to[sizeof folder + 16];
+    snprintf(folder, sizeof folder, "%s/halo-XXXXXX", base && *base ? base : P_tmpdir);
+    if (!mkdtemp(folder))
+        return report_error(r, "no temporary folder: %s", strerror(errno));
+    snprintf(from, sizeof from, "%s/halo.o", folder);
+    snprintf(to, sizeof to, "%s/halo.so", folder);
+    int status = EXIT_PROBLEM;
+    if (halo_write_file(from, object, n_bytes, &error) != HALO_OK)
+        report_error(r, "%s", error.text);
+    else if (link_shared(r, from, to)) {
+        size_t n_library;
+        void *library = halo_read_file(to, &n_library, &error);
+        bool done = library && halo_write_file(path, library, n_library, &error) == HALO_OK;
+        status = done ? EXIT_FINE : report_error(r, "%s", error.text);
+        halo_free(library);
+        if (done && chmod(path, 0755) != 0)
+            status = report_error(r, "%s: %s", path, strerror(errno));
+    }
+    unlink(from);
+    unlink(to);
+    rmdir(folder);
+    return status;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static int write_file(report *r, const char *path, const void *bytes, size_t n_bytes)
+{
+    halo_message error;
+    return halo_write_file(path, bytes, n_bytes, &error) == HALO_OK ? EXIT_FINE : report_error(r, "%s", error.text);
+}
+
+static int report_failure(report *r, const halo_program *program, const halo_message *error)
+{
+    if (error->text[0])
+        return report_error(r, "%s", error->text);
+    char *messages = must(halo_program_messages(program));
+    report_text(r, messages);
+    halo_free(messages);
+    return EXIT_PROBLEM;
+}
+
+static int write_header(report *r, halo_program *program, const char *path)
+{
+    halo_message error;
+    const char *slash = strrchr(path, '/');
+    char *text = halo_build_header(program, NULL, slash ? slash + 1 : path, &error);
+    if (!text)
+        return report_failure(r, program, &error);
+    int status = write_file(r, path, text, strlen(text));
+    halo_free(text);
+    return status;
+}
+
+static int write_text(report *r, halo_program *program, const char *path, const char *stage)
+{
+    if (halo_program_pipe_count(program) > 1)
+        return report_usage(r, "%s holds one pipe: choose one with --pipe", path);
+    halo_message error;
+    char *text = halo_show(program, halo_program_pipe(program, 0), stage, NULL, &error);
+    if (!text)
+        return report_failure(r, program, &error);
+    int status = write_file(r, path, text, strlen(text));
+    halo_free(text);
+    return status;
+}
+
+static int write_library(report *r, halo_program *program, const char *path)
+{
+    halo_message error;
+    size_t n_bytes, n_archive;
+    void *object = halo_build_object(program, NULL, &n_bytes, &error);
+    if (!object)
+        return report_failure(r, program, &error);
+    int status;
+    if (ends_with(path, ".so")) {
+        status = write_shared(r, path, object, n_bytes);
+    } else if (ends_with(path, ".a")) {
+        void *archive = archive_of_object(object, n_bytes, &n_archive);
+        status = archive ? write_file(r, path, archive, n_archive)
+                         : report_error(r, "%s: a .a is made for 64-bit ELF targets only; build a .o", path);
+        free(archive);
+    } else {
+        status = write_file(r, path, object, n_bytes);
+    }
+    halo_free(object);
+    return status;
+}
+
+static int build(report *r, const build_line *line, const char *script)
+{
+    halo_program *program = open_script(r, script, &line->compile);
+    if (!program)
+        return EXIT_PROBLEM;
+    const char *out = line->output;
+    int status = EXIT_FINE;
+    if (halo_program_pipe_count(program) == 0)
+        status = report_error(r, "%s: the script has no pipe to build", script);
+    else if (out && ends_with(out, ".h"))
+        status = write_header(r, program, out);
+    else if (out && (ends_with(out, ".ll") || ends_with(out, ".s")))
+        status = write_text(r, program, out, ends_with(out, ".s") ? "asm" : "llvm");
+    else if (out)
+        status = write_library(r, program, out);
+    if (status == EXIT_FINE && line->header)
+        status = write_header(r, program, line->header);
+    halo_program_free(program);
+    return status;
+}
+
+static bool check_output(report *r, const char *path)
+{
+    static const char *const endings[] = {".a", ".so", ".o", ".h", ".ll", ".s"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (ends_with(path, endings[i]))
+            return true;
+    report_usage(r, "%s: the name has to end in .a .so .o .h .ll or .s", path);
+    return false;
+}
+
+int command_build(int argc, char **argv)
+{
+    report r = {0};
+    options o;
+    build_line line = {.compile.engine = HALO_ENGINE_NONE};
+    const char *value;
+    int rest, id;
+    options_begin(&o, rows, argc, argv, &r);
+    while ((id = options_next(&o, &value, &rest)) != OPTION_END)
+        if (id == OPTION_BAD || !parse_option(&line, id, value, &r))
+            return EXIT_USAGE;
+    if (line.help)
+        return help(), EXIT_FINE;
+    if (argc - rest != 1)
+        return report_usage(&r, "build takes one script; `halo build --help` shows how");
+    if (!line.output && !line.header)
+        return report_usage(&r, "where to? -o FILE.a");
+    if (line.output && !check_output(&r, line.output))
+        return EXIT_USAGE;
+    line.compile.cpus = line.cpus.items;
+    line.compile.n_cpus = line.cpus.count;
+    line.compile.layouts = line.layouts.items;
+    line.compile.n_layouts = line.layouts.count;
+    line.compile.skip = line.skip.items;
+    line.compile.n_skip = line.skip.count;
+    return build(&r, &line, argv[rest]);
+}

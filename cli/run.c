@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT
+ * halo run: the command line. */
+#include "cli/run.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_OUTPUT = 1, OPT_PIPE, OPT_THREADS, OPT_DEPTH, OPT_STRICT, OPT_TIME, OPT_REPEAT, OPT_QUIET, OPT_INTERPRET, OPT_SKIP,
+       OPT_TILE, OPT_FORCE_BORDER, OPT_NO_FUSE, OPT_REPARSE, OPT_NO_VERIFY, OPT_BATCH };
+
+static const option_row rows[] = {
+    {OPT_OUTPUT, "output", 'o', "FILE", "where to: FILE, or OUTPUT=FILE for each of several, or DIR/ for many pictures"},
+    {OPT_PIPE, "pipe", 'p', "NAME", "which pipe, if the script has several"},
+    {OPT_THREADS, "threads", 'j', "N", "threads that work (all processors)"},
+    {OPT_DEPTH, "depth", 'd', "8|16", "bits of f32 outputs in PNG, PGM and PPM files (8)"},
+    {OPT_STRICT, "strict", 0, NULL, "contract no product with a sum"},
+    {OPT_TIME, "time", 't', NULL, "say how long compiling and running took; -o may be left out"},
+    {OPT_REPEAT, "repeat", 0, "N", "run N times and give the shortest time"},
+    {OPT_QUIET, "quiet", 'q', NULL, "no notes, no progress bar"},
+    {OPT_INTERPRET, "interpret", 0, "[=written]", "by the reference interpreter; =written: what the script says, in doubles"},
+    {OPT_SKIP, "skip", 0, "PASS", "leave an exact pass out (`halo show --list` names them)"},
+    {OPT_TILE, "tile", 0, "WxH", "column block and strip height; 0 leaves one to the compiler"},
+    {OPT_FORCE_BORDER, "force-border", 0, NULL, "every read goes through its border map (test switch)"},
+    {OPT_NO_FUSE, "no-fuse", 0, NULL, "every stage is stored (test switch)"},
+    {OPT_REPARSE, "reparse", 0, NULL, "reread the IR from its text after every pass (test switch)"},
+    {OPT_NO_VERIFY, "no-verify", 0, NULL, "don't check the IR after every pass (for timing)"},
+    {OPT_BATCH, "batch", 0, "FILE", "each line of FILE (- is stdin) is the arguments of one run; prints ok or error: ... for each"},
+    {0}};
+
+static void help(void)
+{
+    options_help(rows, "halo run SCRIPT [PICTURE...] [NAME=VALUE...] -o OUT",
+                 "Compiles a script and filters pictures. Pictures fill the image inputs in order, or by NAME=FILE; arrays are .npy or\n"
+                 ".cube files. Other NAME=VALUE are parameters: numbers, true, false, or (0.2, 0.7, 0.1). With -o DIR/ each picture is\n"
+                 "a run of its own. Reads PNG, JPEG, BMP, TGA, HDR, PGM, PPM, PFM; writes PNG, JPEG, PGM, PPM, PFM, HDR, npy.",
+                 "  halo run examples/unsharp.pipe photo.jpg sigma=2 -o sharp.png\n"
+                 "  halo run examples/unsharp.pipe holiday/*.jpg -o sharp/\n");
+}
+
+/* Where `=` ends a name: "sigma=2" gives 5, "./a=b.png" 0. */
+static size_t name_length(const char *argument)
+{
+    size_t n = 0;
+    while (isalnum((unsigned char)argument[n]) || argument[n] == '_')
+        n++;
+    return n > 0 && !isdigit((unsigned char)argument[0]) && argument[n] == '=' ? n : 0;
+}
+
+static void add_assignment(assignment **list, size_t *count, const char *argument, size_t n_name)
+{
+    *list = must(realloc(*list, (*count + 1) * sizeof **list));
+    (*list)[(*count)++] = n_name ? (assignment){must(strndup(argument, n_name)), argument + n_name + 1}
+                                 : (assignment){NULL, argument};
+}
+
+static void free_line(run_line *line)
+{
+    for (size_t i = 0; i < line->n_assignments; i++)
+        free(line->assignments[i].name);
+    for (size_t i = 0; i < line->n_outputs; i++)
+        free(line->outputs[i].name);
+    free(line->assignments);
+    free(line->outputs);
+    free(line->pictures.items);
+    free(line->skip.items);
+}
+
+static bool parse_interpret(run_line *line, const char *value)
+{
+    if (value && strcmp(value, "written") != 0) {
+        report_usage(line->report, "--interpret takes nothing, or =written, not `%s`", value);
+        return false;
+    }
+    line->compile.engine = value ? HALO_ENGINE_WRITTEN : HALO_ENGINE_INTERPRETER;
+    return true;
+}
+
+static bool parse_depth(run_line *line, const char *value)
+{
+    line->depth = strcmp(value, "8") == 0 ? 8 : strcmp(value, "16") == 0 ? 16 : 0;
+    if (line->depth == 0)
+        report_usage(line->report, "--depth is 8 or 16, not `%s`", value);
+    return line->depth != 0;
+}
+
+static bool parse_option(run_line *line, int id, const char *value)
+{
+    report *r = line->report;
+    halo_options *c = &line->compile;
+    switch (id) {
+    case OPT_OUTPUT:       add_assignment(&line->outputs, &line->n_outputs, value, name_length(value)); return true;
+    case OPT_PIPE:         c->pipe = value; return true;
+    case OPT_THREADS:      return parse_count(r, "--threads", value, 1, &line->threads);
+    case OPT_DEPTH:        return parse_depth(line, value);
+    case OPT_STRICT:       c->strict = 1; return true;
+    case OPT_TIME:         line->time = true; return true;
+    case OPT_REPEAT:       return parse_count(r, "--repeat", value, 1, &line->repeat);
+    case OPT_QUIET:        r->quiet = true; return true;
+    case OPT_INTERPRET:    return parse_interpret(line, value);
+    case OPT_SKIP:         strings_add(&line->skip, value); return true;
+    case OPT_TILE:         return parse_tile(r, value, &c->tile_width, &c->tile_rows);
+    case OPT_FORCE_BORDER: c->force_border = 1; return true;
+    case OPT_NO_FUSE:      c->no_fuse = 1; return true;
+    case OPT_REPARSE:      c->reparse = 1; return true;
+    case OPT_NO_VERIFY:    c->no_verify = 1; return true;
+    }
+    return false;
+}
+
+static int run_arguments(int argc, char **argv, report *r);
+
+/* Options, then what is left: the script, pictures, assignments. An exit status, or -1 to go on. */
+static int parse_line(run_line *line, int argc, char **argv)
+{
+    options o;
+    const char *value, *batch = NULL;
+    int rest, id;
+    options_begin(&o, rows, argc, argv, line->report);
+    while ((id = options_next(&o, &value, &rest)) != OPTION_END) {
+        if (id == OPTION_HELP)
+            return help(), EXIT_FINE;
+        if (id == OPTION_BAD)
+            return EXIT_USAGE;
+        if (id == OPT_BATCH)
+            batch = value;
+        else if (!parse_option(line, id, value))
+            return EXIT_USAGE;
+    }
+    if (batch && (line->report->capture || rest < argc))
+        return report_usage(line->report, "--batch stands alone");
+    if (batch)
+        return run_batch(batch, run_arguments);
+    if (rest == argc)
+        return report_usage(line->report, "run which script? `halo run --help` shows how");
+    line->script = argv[rest++];
+    for (; rest < argc; rest++) {
+        size_t n = name_length(argv[rest]);
+        if (n)
+            add_assignment(&line->assignments, &line->n_assignments, argv[rest], n);
+        else
+            strings_add(&line->pictures, argv[rest]);
+    }
+    line->compile.skip = line->skip.items;
+    line->compile.n_skip = line->skip.count;
+    return -1;
+}
+
+static int run_arguments(int argc, char **argv, report *r)
+{
+    run_line line = {.report = r, .repeat = 1};
+    int status = parse_line(&line, argc, argv);
+    if (status < 0)
+        status = run_job(&line);
+    free_line(&line);
+    return status;
+}
+
+int command_run(int argc, char **argv)
+{
+    report r = {0};
+    return run_arguments(argc, argv, &r);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT
+ * One `halo run`: what its command line says (run.c), and doing it (run_job.c). */
+#ifndef HALO_CLI_RUN_H
+#define HALO_CLI_RUN_H
+
+#include "cli/cli.h"
+
+typedef struct assignment { char *name; const char *value; } assignment;
+
+typedef struct run_line {
+    const char  *script;
+    strings      pictures;
+    assignment  *assignments; size_t n_assignments;      /* name=value: files and parameters */
+    assignment  *outputs; size_t n_outputs;              /* -o: the name is NULL for `-o FILE` */
+    halo_options compile;
+    strings      skip;
+    int32_t      threads, repeat, depth;
+    bool         time;
+    report      *report;
+} run_line;
+
+/* Compiles and runs; an exit status. */
+int run_job(const run_line *line);
+
+/* Arguments of one line of a batch, as a shell would split them (quotes and backslashes); NULL: a quote is not closed. */
+char **split_arguments(char *line, int *argc);
+int    run_batch(const char *path, int (*run)(int argc, char **argv, report *r));
+
+#endif
