@@ -13,18 +13,45 @@ static depend merged(depend a, depend b)
     return (depend){ (uint8_t)(a.coords | b.coords), a.loads || b.loads, a.folds | b.folds };
 }
 
-static depend fold_depend(const tensor_pipe *p, const depend *done, uint32_t fold)
+static bool same_bit(const tensor_node *n, uint32_t fold) { return n->payload != fold && n->payload % 64 == fold % 64; }
+
+/* Does an enclosing fold share this one's bit, and occur in it? (Folds inside are closed by their result.) */
+static bool bit_stays_open(tensor_pipe *p, uint32_t fold)
+{
+    if (p->folds.count <= 64) return false;
+    const tensor_fold *f = fold_at(p, fold);
+    ref roots[2 * TENSOR_MAX_BINDERS + 2 * TENSOR_MAX_ACCS + 1];
+    uint32_t n_roots = 0;
+    for (int b = 0; b < f->n_binders; b++) { roots[n_roots++] = f->lo[b]; roots[n_roots++] = f->hi[b]; }
+    for (int a = 0; a < f->n_accs; a++) { roots[n_roots++] = f->init[a]; roots[n_roots++] = f->next[a]; }
+    roots[n_roots++] = f->where;
+    ref_list nodes = { 0 };
+    reached_nodes(p, p->memory, roots, n_roots, &nodes);
+    for (uint32_t k = 0; k < nodes.count; k++) {
+        const tensor_node *n = node_at(p, nodes.items[k]);
+        if ((n->op != OP_binder && n->op != OP_acc) || !same_bit(n, fold)) continue;
+        bool closed = false;
+        for (uint32_t j = 0; j < nodes.count && !closed; j++) {
+            const tensor_node *r = node_at(p, nodes.items[j]);
+            closed = r->op == OP_result && r->payload == n->payload;
+        }
+        if (!closed) return true;
+    }
+    return false;
+}
+
+static depend fold_depend(tensor_pipe *p, const depend *done, uint32_t fold)
 {
     const tensor_fold *f = &p->folds.items[fold];
     depend d = { 0 };
     for (int b = 0; b < f->n_binders; b++) d = merged(merged(d, done[f->lo[b]]), done[f->hi[b]]);
     for (int a = 0; a < f->n_accs; a++) d = merged(merged(d, done[f->init[a]]), done[f->next[a]]);
     d = merged(d, done[f->where]);
-    d.folds &= ~(1ull << (fold % 64));
+    if (!bit_stays_open(p, fold)) d.folds &= ~(1ull << (fold % 64));
     return d;
 }
 
-static depend own_depend(const tensor_pipe *p, const depend *done, ref r)
+static depend own_depend(tensor_pipe *p, const depend *done, ref r)
 {
     const tensor_node *n = node_at(p, r);
     depend d = { 0 };

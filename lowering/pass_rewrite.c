@@ -2,6 +2,9 @@
  * One rewriter led over every expression of a pipe, for the passes that replace nodes wherever they stand. */
 #include "lowering/pass_rewrite.h"
 
+#include "lowering/access.h"
+#include "lowering/tensor_build.h"
+
 static bool replace(rewriter *w, ref *root)
 {
     ref now = rewrite(w, *root);
@@ -40,4 +43,75 @@ bool rewrite_everything(rewriter *w)
         p->checks.items[i].condition = condition;
     }
     return changed;
+}
+
+/* ---- binders ------------------------------------------------------------------------------------------ */
+
+typedef struct binder_values { uint32_t fold; const ref *values; } binder_values;
+
+static ref replace_binder(rewriter *w, ref r)
+{
+    const binder_values *b = w->user;
+    const tensor_node *n = node_at(w->pipe, r);
+    return n->op == OP_binder && n->payload == b->fold ? b->values[n->index] : 0;
+}
+
+ref replace_binders(tensor_pipe *p, ref r, uint32_t fold, const ref *values)
+{
+    binder_values b = { fold, values };
+    rewriter w;
+    rewriter_begin(&w, p, replace_binder, &b);
+    return rewrite(&w, r);
+}
+
+/* ---- the order of stages ------------------------------------------------------------------------------ */
+
+typedef struct sorting { tensor_pipe *pipe; uint32_t *number; LIST(uint32_t) order; } sorting;     /* number: 0 is "not yet" */
+
+static void place(sorting *s, uint32_t stage);
+
+static void place_read(void *user, ref load)
+{
+    sorting *s = user;
+    place(s, node_at(s->pipe, load)->payload);
+}
+
+/* Stages already in order find everything they read placed: only appended ones recurse. */
+static void place(sorting *s, uint32_t stage)
+{
+    if (s->number[stage]) return;
+    for_each_load(s->pipe, stage_at(s->pipe, stage)->body, place_read, s);
+    LIST_PUSH(s->pipe->memory, s->order, stage);
+    s->number[stage] = s->order.count;
+}
+
+/* While the stages still stand where they stood: only the number changes, so no builder is asked. */
+static ref renumber(rewriter *w, ref r)
+{
+    const uint32_t *number = w->user;
+    tensor_node n = *node_at(w->pipe, r);
+    if (n.op != OP_load || number[n.payload] == n.payload) return 0;
+    ref args[2 * TENSOR_MAX_RANK];
+    for (int k = 0; k < n.n_args; k++) args[k] = node_arg(w->pipe, r, k);
+    n.payload = number[n.payload];
+    return node_make(w->pipe, n, args, n.n_args);
+}
+
+void sort_stages(tensor_pipe *p)
+{
+    sorting s = { .pipe = p, .number = ARENA_ARRAY(p->memory, uint32_t, p->stages.count) };
+    bool sorted = true;
+    for (uint32_t k = 1; k < p->stages.count; k++) {
+        place(&s, k);
+        sorted = sorted && s.number[k] == k;
+    }
+    if (sorted) return;
+    rewriter w;
+    rewriter_begin(&w, p, NULL, s.number);
+    w.after = renumber;
+    rewrite_bodies(&w);
+    tensor_stage *moved = ARENA_ARRAY(p->memory, tensor_stage, p->stages.count);
+    for (uint32_t k = 0; k < s.order.count; k++) moved[k + 1] = *stage_at(p, s.order.items[k]);
+    for (uint32_t k = 1; k < p->stages.count; k++) *stage_at(p, k) = moved[k];
+    for (uint32_t k = 0; k < p->outputs.count; k++) p->outputs.items[k].stage = s.number[p->outputs.items[k].stage];
 }

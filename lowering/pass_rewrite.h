@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What passes share: one rewriter led over every expression of a pipe. */
+ * What passes share: one rewriter led over every expression of a pipe, and stages brought into order. */
 #ifndef HALO_LOWERING_PASS_REWRITE_H
 #define HALO_LOWERING_PASS_REWRITE_H
 
@@ -8,5 +8,11 @@
 /* Bounds and bodies of all stages, and the checks; the bodies alone. Return whether anything changed. */
 bool rewrite_everything(rewriter *w);
 bool rewrite_bodies(rewriter *w);
+
+/* `r` with binder(s) of a fold replaced: binder k by values[k]. */
+ref replace_binders(tensor_pipe *p, ref r, uint32_t fold, const ref *values);
+
+/* Stages that a pass appended move before their readers; the others keep their order. */
+void sort_stages(tensor_pipe *p);
 
 #endif
