@@ -115,7 +115,7 @@ type(A) ::= ID(E) LBRACKET exprs(X) RBRACKET(C).  { A = build_array_type(p, E, X
 /* ---- statements. An error skips to the end of the statement; the name it would have defined stays known. ---- */
 
 block(A) ::= LBRACE(O) stmts(S) RBRACE(C). { A = (block){S, span_join(token_span(p, O), token_span(p, C))}; }
-stmts(A) ::= .                     { A = (stmt_list){0}; }
+stmts(A) ::= .                     { A = (stmt_list){0}; yypParser->yyerrcnt = -1; }
 stmts(A) ::= stmts(L) stmt(S) SEMI. { A = L; LIST_PUSH(p->memory, A, S); }
 stmts(A) ::= stmts(L) annots(N) ID(I) opt_type(T) ASSIGN(O) error SEMI. {
     A = L;

@@ -149,6 +149,7 @@ static void put_closer(layout *l, token t)
         span where = token_span(p, t);
         if (top(l) == 0 || top(l) == TOKEN_LBRACE || t.kind == TOKEN_RBRACE) {
             diag_add(p->diagnostics, DIAG_E0103, where, "nothing is open for this `%c` to close", p->text[t.start]);
+            l->last = t;                            /* dropped, but a statement may end here */
             return;
         }
         int meant = closer_of(top(l));

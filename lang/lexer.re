@@ -44,6 +44,14 @@ static const struct { uint32_t character; int token; const char *help; } typogra
     {0x2018, 0, "write straight quotes: \""}, {0x2019, 0, "write straight quotes: \""},
 };
 
+static int find_typographic(uint32_t c)
+{
+    for (int i = 0; i < (int)(sizeof typographic / sizeof *typographic); i++)
+        if (typographic[i].character == c)
+            return i;
+    return -1;
+}
+
 static int bad_character(scanner *s)
 {
     uint32_t c;
@@ -54,14 +62,34 @@ static int bad_character(scanner *s)
         return 0;
     }
     diag_add(d, DIAG_E0101, here(s), "no token starts with `%.*s`", (int)(s->at - s->start), (const char *)s->start);
-    for (size_t i = 0; i < sizeof typographic / sizeof *typographic; i++)
-        if (typographic[i].character == c) {
-            diag_help(d, "%s", typographic[i].help);
-            return typographic[i].token;
+    int known = find_typographic(c);
+    if (known >= 0)
+        diag_help(d, "%s", typographic[known].help);
+    return known >= 0 ? typographic[known].token : 0;
+}
+
+/* A word with letters beyond ASCII is read as a name; one that only touches a typographic operator ends before it. */
+static int foreign_word(scanner *s)
+{
+    const unsigned char *end = s->at;
+    for (const unsigned char *at = s->start; at < end;) {
+        uint32_t c;
+        size_t n_bytes = utf8_character((const char *)at, (const char *)end, &c);
+        if (find_typographic(c) >= 0) {
+            s->at = at;
+            break;
         }
-    if (c >= 0x80)
-        diag_help(d, "names are ASCII letters, digits and `_`; other characters may stand in comments and strings");
-    return 0;
+        at += n_bytes;
+    }
+    if (s->at == s->start)
+        return bad_character(s);
+    for (const unsigned char *at = s->start; at < s->at; at++)
+        if (*at >= 0x80) {
+            diag_add(s->p->diagnostics, DIAG_E0101, here(s), "`%.*s` isn't a name", (int)(s->at - s->start), (const char *)s->start);
+            diag_help(s->p->diagnostics, "names are ASCII letters, digits and `_`; other characters may stand in comments and strings");
+            break;
+        }
+    return TOKEN_ID;
 }
 
 static int bad_string(scanner *s, const char *message, const char *help)
@@ -119,6 +147,7 @@ static int scan(scanner *s)
     "or"                 { TAKE(TOKEN_OR); }
     "not"                { TAKE(TOKEN_NOT); }
     word                 { TAKE(TOKEN_ID); }
+    [A-Za-z_\x80-\xff][A-Za-z0-9_\x80-\xff]* { s->at = YYCURSOR; return foreign_word(s); }
 
     digits                                    { TAKE(TOKEN_INTEGER); }
     "0" [xX] [0-9A-Fa-f] ("_"? [0-9A-Fa-f])*  { TAKE(TOKEN_INTEGER); }

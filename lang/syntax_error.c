@@ -92,13 +92,14 @@ static bool is_first_of_line(const parse_context *p, token t)
     return i == 0 || p->text[i - 1] == '\n';
 }
 
-/* A `//` on this line before the token: a comment of another language? */
+/* A `//` before the token, on its line or on that of the one before: a comment of another language? */
 static bool is_after_slashes(const parse_context *p, token t)
 {
+    uint32_t end = token_before(p, 1).end;
     for (uint32_t i = p->at + 1; i-- > 0;) {
         token before = p->tokens.items[i];
         if (before.kind == TOKEN_FLOORDIV)
-            return !memchr(p->text + before.start, '\n', t.start - before.start);
+            return before.start > end || !memchr(p->text + before.start, '\n', end - before.start);
         if (before.kind == TOKEN_SEMI && before.start < t.start)
             break;
     }
