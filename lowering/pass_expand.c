@@ -7,7 +7,6 @@
  * Requires nothing. Keeps stages and bounds. Breaks nothing; leaves no op of class EXP. */
 #include "lowering/expand.h"
 #include "lowering/pass.h"
-#include "lowering/pass_rewrite.h"
 
 #define POLYNOMIAL(name, n, ...) static const float polynomial_##name[n] = { __VA_ARGS__ };
 #include "lowering/expand_polynomials.def"
@@ -37,20 +36,17 @@ static ref expanded(expander *e, tensor_op op, const ref *args)
     }
 }
 
-static ref expand_node(rewriter *w, ref r)
+static ref expand_node(rewriter *w, ref r, const ref *args)
 {
     tensor_node n = *node_at(w->pipe, r);
-    if (op_get(n.op)->class != CLASS_EXP) return 0;
-    ref args[2] = { 0, 0 };
-    for (int k = 0; k < n.n_args; k++) args[k] = node_arg(w->pipe, r, k);
     expander e = { w->pipe, n.type.lanes };
-    return expanded(&e, n.op, args);
+    return op_get(n.op)->class == CLASS_EXP ? expanded(&e, n.op, args) : 0;
 }
 
 bool pass_expand(tensor_pipe *p)
 {
     rewriter w;
     rewriter_begin(&w, p, NULL, NULL);
-    w.after = expand_node;
-    return rewrite_everything(&w);
+    w.rebuild = expand_node;
+    return rewrite_pipe(&w);
 }

@@ -176,8 +176,9 @@ static ref element_of(const tensor_pipe *p, uint32_t fold)
     return 0;
 }
 
-static ref order_result(rewriter *w, ref r)
+static ref order_result(rewriter *w, ref r, const ref *args)
 {
+    (void)args;
     tensor_pipe *p = w->pipe;
     ordering *o = w->user;
     tensor_node n = *node_at(p, r);
@@ -203,7 +204,7 @@ bool pass_order_sums(tensor_pipe *p)
     ordering o = { 0 };
     rewriter w;
     rewriter_begin(&w, p, NULL, &o);
-    w.after = order_result;
+    w.rebuild = order_result;
     uint32_t n_stages = p->stages.count;
     for (o.stage = 1; o.stage < n_stages; o.stage++) {
         ref body = rewrite(&w, stage_at(p, o.stage)->body);

@@ -1,49 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * One rewriter led over every expression of a pipe, for the passes that replace nodes wherever they stand. */
+ * What passes share: binders replaced by values, and stages that a pass appended brought before their readers. */
 #include "lowering/pass_rewrite.h"
 
 #include "lowering/access.h"
 #include "lowering/tensor_build.h"
-
-static bool replace(rewriter *w, ref *root)
-{
-    ref now = rewrite(w, *root);
-    bool changed = now != *root;
-    *root = now;
-    return changed;
-}
-
-bool rewrite_bodies(rewriter *w)
-{
-    bool changed = false;
-    for (uint32_t s = 1; s < w->pipe->stages.count; s++) {
-        ref body = stage_at(w->pipe, s)->body;
-        changed = replace(w, &body) || changed;
-        stage_at(w->pipe, s)->body = body;
-    }
-    return changed;
-}
-
-bool rewrite_everything(rewriter *w)
-{
-    tensor_pipe *p = w->pipe;
-    bool changed = rewrite_bodies(w);
-    for (uint32_t s = 1; s < p->stages.count; s++) {
-        for (int d = 0; d < stage_at(p, s)->rank; d++) {
-            ref lo = stage_at(p, s)->lo[d], hi = stage_at(p, s)->hi[d];
-            changed = replace(w, &lo) || changed;
-            changed = replace(w, &hi) || changed;
-            stage_at(p, s)->lo[d] = lo;
-            stage_at(p, s)->hi[d] = hi;
-        }
-    }
-    for (uint32_t i = 0; i < p->checks.count; i++) {
-        ref condition = p->checks.items[i].condition;
-        changed = replace(w, &condition) || changed;
-        p->checks.items[i].condition = condition;
-    }
-    return changed;
-}
 
 /* ---- binders ------------------------------------------------------------------------------------------ */
 
@@ -86,13 +46,11 @@ static void place(sorting *s, uint32_t stage)
 }
 
 /* While the stages still stand where they stood: only the number changes, so no builder is asked. */
-static ref renumber(rewriter *w, ref r)
+static ref renumber(rewriter *w, ref r, const ref *args)
 {
     const uint32_t *number = w->user;
     tensor_node n = *node_at(w->pipe, r);
     if (n.op != OP_load || number[n.payload] == n.payload) return 0;
-    ref args[2 * TENSOR_MAX_RANK];
-    for (int k = 0; k < n.n_args; k++) args[k] = node_arg(w->pipe, r, k);
     n.payload = number[n.payload];
     return node_make(w->pipe, n, args, n.n_args);
 }
@@ -108,8 +66,8 @@ void sort_stages(tensor_pipe *p)
     if (sorted) return;
     rewriter w;
     rewriter_begin(&w, p, NULL, s.number);
-    w.after = renumber;
-    rewrite_bodies(&w);
+    w.rebuild = renumber;
+    rewrite_pipe(&w);
     tensor_stage *moved = ARENA_ARRAY(p->memory, tensor_stage, p->stages.count);
     for (uint32_t k = 0; k < s.order.count; k++) moved[k + 1] = *stage_at(p, s.order.items[k]);
     for (uint32_t k = 1; k < p->stages.count; k++) *stage_at(p, k) = moved[k];

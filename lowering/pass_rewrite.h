@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT
- * What passes share: one rewriter led over every expression of a pipe, and stages brought into order. */
+ * What passes share: binders replaced, and stages brought into order. */
 #ifndef HALO_LOWERING_PASS_REWRITE_H
 #define HALO_LOWERING_PASS_REWRITE_H
 
 #include "lowering/tensor.h"
-
-/* Bounds and bodies of all stages, and the checks; the bodies alone. Return whether anything changed. */
-bool rewrite_everything(rewriter *w);
-bool rewrite_bodies(rewriter *w);
 
 /* `r` with binder(s) of a fold replaced: binder k by values[k]. */
 ref replace_binders(tensor_pipe *p, ref r, uint32_t fold, const ref *values);

@@ -139,8 +139,10 @@ const char *tensor_unique_name(tensor_pipe *p, const char *name)
     long last = 0;
     for (uint32_t s = 1; s < p->stages.count; s++) {
         const char *other = stage_at(p, s)->name;
+        if (strncmp(other, name, n) != 0)
+            continue;
         taken = taken || strcmp(other, name) == 0;
-        if (base_length(other) != n || strncmp(other, name, n) != 0 || other[n] != '.')
+        if (other[n] != '.' || base_length(other) != n)
             continue;
         long number = strtol(other + n + 1, NULL, 10);
         last = number > last ? number : last;

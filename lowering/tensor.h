@@ -226,12 +226,11 @@ ref  tensor_normalize(tensor_pipe *p, ref r);                      /* an i32 exp
 typedef struct rewriter {
     tensor_pipe *pipe;
     ref (*visit)(struct rewriter *w, ref r);   /* may be NULL */
-    ref (*after)(struct rewriter *w, ref r);   /* may be NULL; asked about every node that `visit` kept, its arguments rewritten */
     void *user;
     ref      *done; uint32_t n_done;           /* memo: node -> new node */
     uint32_t *folds; uint32_t n_folds;         /* memo: fold -> new fold */
-    /* Optional, set after rewriter_begin: asked for what visit kept, once its arguments are rewritten (to `args`; not for
-     * results); the replacement, or 0 for the same op on the new arguments. */
+    /* Optional, set after rewriter_begin: asked for what visit kept, once its arguments are rewritten (to `args`; a result
+     * comes already rewritten, `args` NULL); the replacement, or 0 for the same op on the new arguments. */
     ref (*rebuild)(struct rewriter *w, ref r, const ref *args);
 } rewriter;
 void rewriter_begin(rewriter *w, tensor_pipe *p, ref (*visit)(rewriter *w, ref r), void *user);

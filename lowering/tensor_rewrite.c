@@ -129,7 +129,8 @@ static ref rebuild(rewriter *w, ref r)
     tensor_node n = *node_at(w->pipe, r);
     if (n.op == OP_result) {
         uint32_t fold = rebuilt_fold(w, n.payload);
-        return fold == n.payload ? r : tensor_result(w->pipe, fold, n.index);
+        ref now = fold == n.payload ? r : tensor_result(w->pipe, fold, n.index), replacement = w->rebuild ? w->rebuild(w, now, NULL) : 0;
+        return replacement ? replacement : now;
     }
     ref args[2 * TENSOR_MAX_RANK];
     bool changed = false;
@@ -163,9 +164,7 @@ ref rewrite(rewriter *w, ref root)
                 continue;
             }
         } else {
-            ref now = rebuild(w, r), instead = w->after ? w->after(w, now) : 0;
-            if (instead)
-                now = instead;
+            ref now = rebuild(w, r);
             *done_slot(w, r) = now;
         }
         stack.count--;
