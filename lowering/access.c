@@ -8,50 +8,38 @@
 
 /* ---- dependence ------------------------------------------------------------------------------- */
 
+static void open_fold(depend *d, uint32_t fold)
+{
+    if (depend_on_fold(d, fold) || d->n_open == DEPEND_MAX_OPEN) return;
+    d->open[d->n_open++] = fold;
+}
+
+static void close_fold(depend *d, uint32_t fold)
+{
+    if (d->n_open == DEPEND_MAX_OPEN) return;        /* some may be missing from the list: never closed */
+    for (int k = 0; k < d->n_open; k++) if (d->open[k] == fold) { d->open[k] = d->open[--d->n_open]; return; }
+}
+
 static depend merged(depend a, depend b)
 {
-    return (depend){ (uint8_t)(a.coords | b.coords), a.loads || b.loads, a.folds | b.folds };
+    a.coords |= b.coords;
+    a.loads = a.loads || b.loads;
+    for (int k = 0; k < b.n_open; k++) open_fold(&a, b.open[k]);
+    return a;
 }
 
-static bool same_bit(const tensor_node *n, uint32_t fold) { return n->payload != fold && n->payload % 64 == fold % 64; }
-
-/* Does an enclosing fold share this one's bit, and occur in it? (Folds inside are closed by their result.) */
-static bool bit_stays_open(tensor_pipe *p, uint32_t fold)
-{
-    if (p->folds.count <= 64) return false;
-    const tensor_fold *f = fold_at(p, fold);
-    ref roots[2 * TENSOR_MAX_BINDERS + 2 * TENSOR_MAX_ACCS + 1];
-    uint32_t n_roots = 0;
-    for (int b = 0; b < f->n_binders; b++) { roots[n_roots++] = f->lo[b]; roots[n_roots++] = f->hi[b]; }
-    for (int a = 0; a < f->n_accs; a++) { roots[n_roots++] = f->init[a]; roots[n_roots++] = f->next[a]; }
-    roots[n_roots++] = f->where;
-    ref_list nodes = { 0 };
-    reached_nodes(p, p->memory, roots, n_roots, &nodes);
-    for (uint32_t k = 0; k < nodes.count; k++) {
-        const tensor_node *n = node_at(p, nodes.items[k]);
-        if ((n->op != OP_binder && n->op != OP_acc) || !same_bit(n, fold)) continue;
-        bool closed = false;
-        for (uint32_t j = 0; j < nodes.count && !closed; j++) {
-            const tensor_node *r = node_at(p, nodes.items[j]);
-            closed = r->op == OP_result && r->payload == n->payload;
-        }
-        if (!closed) return true;
-    }
-    return false;
-}
-
-static depend fold_depend(tensor_pipe *p, const depend *done, uint32_t fold)
+static depend fold_depend(const tensor_pipe *p, const depend *done, uint32_t fold)
 {
     const tensor_fold *f = &p->folds.items[fold];
     depend d = { 0 };
     for (int b = 0; b < f->n_binders; b++) d = merged(merged(d, done[f->lo[b]]), done[f->hi[b]]);
     for (int a = 0; a < f->n_accs; a++) d = merged(merged(d, done[f->init[a]]), done[f->next[a]]);
     d = merged(d, done[f->where]);
-    if (!bit_stays_open(p, fold)) d.folds &= ~(1ull << (fold % 64));
+    close_fold(&d, fold);
     return d;
 }
 
-static depend own_depend(tensor_pipe *p, const depend *done, ref r)
+static depend own_depend(const tensor_pipe *p, const depend *done, ref r)
 {
     const tensor_node *n = node_at(p, r);
     depend d = { 0 };
@@ -60,7 +48,7 @@ static depend own_depend(tensor_pipe *p, const depend *done, ref r)
     case OP_coord:  d.coords |= (uint8_t)(1u << n->index); break;
     case OP_load:   d.loads = true; break;
     case OP_binder:
-    case OP_acc:    d.folds |= 1ull << (n->payload % 64); break;
+    case OP_acc:    open_fold(&d, n->payload); break;
     case OP_result: d = merged(d, fold_depend(p, done, n->payload)); break;
     default: break;
     }

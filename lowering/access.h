@@ -5,17 +5,26 @@
 
 #include "lowering/tensor.h"
 
+enum { DEPEND_MAX_OPEN = 5 };
+
 /* What every node of a pipe depends on; made anew when nodes were added (they only refer backwards, so it grows). */
 typedef struct depend {
     uint8_t  coords;        /* bit d: coordinate d of the stage at hand */
     bool     loads;         /* some load */
-    uint64_t folds;         /* bit f % 64: a binder or accumulator of fold f that is still open; too many is safe */
+    uint8_t  n_open;        /* folds of which a binder or accumulator is still open */
+    uint32_t open[DEPEND_MAX_OPEN];   /* which; deeper nests than this count as open for ever, which is safe */
 } depend;
 
 typedef struct depends { depend *items; uint32_t count, capacity; } depends;
 const depend *depends_of(tensor_pipe *p, depends *all, ref r);
 
-static inline bool depend_is_fixed(const depend *d) { return d->coords == 0 && d->folds == 0; }
+static inline bool depend_is_open(const depend *d) { return d->n_open != 0; }
+
+static inline bool depend_on_fold(const depend *d, uint32_t fold)
+{
+    for (int k = 0; k < d->n_open; k++) if (d->open[k] == fold) return true;
+    return false;
+}
 
 typedef enum index_kind {
     INDEX_fixed,        /* no coordinate: the same for the whole stage but for open binders (rest, lo, hi are set when known) */

@@ -35,11 +35,11 @@ static void count_read(void *user, ref load)
     for (int d = 0; d < rank; d++) {
         if (node_at(p, load)->border[d] != BORDER_none) c->padded = true;
         if (node_at(p, load)->border[d] == BORDER_value) c->value_padded = true;
-        if (depends_of(p, c->all, load_index(p, load, d))->folds) c->in_fold = true;
+        if (depend_is_open(depends_of(p, c->all, load_index(p, load, d)))) c->in_fold = true;
     }
     if (rank == 0) return;
     ref x = load_index(p, load, 0);
-    if (depends_of(p, c->all, x)->folds || (c->reader_x && c->reader_x != x)) c->x_varies = true;
+    if (depend_is_open(depends_of(p, c->all, x)) || (c->reader_x && c->reader_x != x)) c->x_varies = true;
     c->reader_x = x;
 }
 
