@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT
+ * Where an indexed definition is defined, and whether its reads stay inside.
+ *
+ * A dimension without a range gets the largest one for which every read is inside (unpadded images: the whole index; padded
+ * ones: the coordinate's own part). Each read *asks* for a range by solving lo <= index <= hi for its coordinate, step by step
+ * through `c*v + rest` and `(...) // n`. What didn't ask is checked afterwards: shown to hold, shown never to hold (an error
+ * with the fix), or left to a check before the run. */
+#include "frontend/builder.h"
+
+/* ---- taking an index apart ------------------------------------------------------------------------------------ */
+
+typedef enum term_class { TERM_ours, TERM_uniform, TERM_varying } term_class;
+
+/* A coordinate itself, or one inside `// n`: what an index can be solved for. */
+static bool is_solvable(builder *b, const coordinates *at, ref atom)
+{
+    const tensor_node n = *node_at(b->pipe, atom);
+    int64_t divisor;
+    linear inner;
+    if (n.op == OP_coord)
+        return n.index < at->count && at->lo[n.index] == 0;
+    if (n.op != OP_floordiv || !node_is_const(b->pipe, node_arg(b->pipe, atom, 1), &divisor) || divisor <= 0)
+        return false;
+    if (!linear_of(b->pipe, node_arg(b->pipe, atom, 0), &inner))
+        return false;
+    for (int k = 0; k < inner.n_terms; k++)
+        if (is_solvable(b, at, inner.terms[k].atom))
+            return true;
+    return false;
+}
+
+static bool is_ranged_coordinate(builder *b, const coordinates *at, ref atom)
+{
+    const tensor_node *n = node_at(b->pipe, atom);
+    return n->op == OP_coord && n->index < at->count && at->lo[n->index] != 0;
+}
+
+typedef struct question {
+    builder *b;
+    const coordinates *at;
+    bool padded;
+    int  coordinate;              /* the answer: which one, and between what; -1: nothing is asked */
+    ref  lo, hi;
+} question;
+
+/* The rest of an index besides the solvable term: its least and greatest value. For padded reads: 0, or with a negative
+ * coefficient the uniform part. */
+static bool rest_interval(question *q, const linear *form, int skip, bool counts, interval *rest)
+{
+    builder *b = q->b;
+    ref zero = tensor_i32(b->pipe, 0);
+    rest->lo = rest->hi = q->padded && !counts ? zero : tensor_i32(b->pipe, form->constant);
+    for (int k = 0; k < form->n_terms; k++) {
+        ref atom = form->terms[k].atom;
+        int32_t c = form->terms[k].coefficient;
+        if (k == skip)
+            continue;
+        if (q->padded) {
+            if (counts && node_is_uniform(b->pipe, atom))
+                rest->lo = rest->hi = node_add(b, rest->lo, node_scale(b, atom, c));
+            continue;
+        }
+        interval i = interval_of(b, atom, q->at);
+        if (!i.lo || !i.hi)
+            return false;
+        rest->lo = node_add(b, rest->lo, node_scale(b, c > 0 ? i.lo : i.hi, c));
+        rest->hi = node_add(b, rest->hi, node_scale(b, c > 0 ? i.hi : i.lo, c));
+    }
+    return true;
+}
+
+/* The one term to solve for; -1 when there is none or several. */
+static int solvable_term(question *q, const linear *form)
+{
+    int found = -1, others = 0;
+    for (int k = 0; k < form->n_terms; k++) {
+        if (is_solvable(q->b, q->at, form->terms[k].atom)) {
+            others += found >= 0;
+            found = k;
+        }
+        others += q->padded && is_ranged_coordinate(q->b, q->at, form->terms[k].atom);
+    }
+    return others ? -1 : found;
+}
+
+/* lo <= index <= hi, solved for the coordinate in it. */
+static bool solve(question *q, ref index, ref lo, ref hi)
+{
+    builder *b = q->b;
+    for (int level = 0; level < 16; level++) {
+        linear form;
+        if (!linear_of(b->pipe, index, &form))
+            return false;
+        int which = solvable_term(q, &form);
+        interval rest;
+        if (which < 0)
+            return false;
+        int32_t c = form.terms[which].coefficient;
+        if (c == INT32_MIN || !rest_interval(q, &form, which, c < 0, &rest))
+            return false;
+        lo = node_sub(b, lo, rest.lo);
+        hi = node_sub(b, hi, rest.hi);
+        if (c < 0) {
+            ref swapped = lo;
+            lo = node_scale(b, hi, -1);
+            hi = node_scale(b, swapped, -1);
+            c = -c;
+        }
+        lo = ceil_div(b, lo, c);
+        hi = floor_div(b, hi, c);
+        const tensor_node n = *node_at(b->pipe, form.terms[which].atom);
+        if (n.op == OP_coord) {
+            q->coordinate = n.index;
+            q->lo = lo;
+            q->hi = hi;
+            return true;
+        }
+        int64_t divisor = 1;
+        node_is_const(b->pipe, node_arg(b->pipe, form.terms[which].atom, 1), &divisor);
+        index = node_arg(b->pipe, form.terms[which].atom, 0);
+        lo = node_scale(b, lo, (int32_t)divisor);
+        hi = node_add(b, node_scale(b, hi, (int32_t)divisor), tensor_i32(b->pipe, (int32_t)divisor - 1));
+    }
+    return false;
+}
+
+/* ---- finding the ranges ------------------------------------------------------------------------------------------- */
+
+typedef struct asked_range { ref lo, hi; } asked_range;
+
+static void meet(builder *b, asked_range *r, ref lo, ref hi)
+{
+    r->lo = r->lo ? normal(b, tensor_op2(b->pipe, OP_max, r->lo, lo)) : lo;
+    r->hi = r->hi ? normal(b, tensor_op2(b->pipe, OP_min, r->hi, hi)) : hi;
+}
+
+static void ask(builder *b, const coordinates *at, read *r, asked_range *ranges)
+{
+    const content *c = r->image->content;
+    for (int k = 0; k < c->rank; k++) {
+        question q = { .b = b, .at = at, .padded = r->image->axis[k].mode != BORDER_none, .coordinate = -1 };
+        if (!r->counts || !solve(&q, normal(b, r->index[k]), c->lo[k], c->hi[k]))
+            continue;
+        meet(b, &ranges[q.coordinate], q.lo, q.hi);
+        r->asked[k] = true;
+    }
+}
+
+/* An unpadded index with two free coordinates, to point at when a dimension has no range. */
+static bool mentions(builder *b, ref index, int dimension)
+{
+    linear form;
+    if (!linear_of(b->pipe, index, &form))
+        return false;
+    for (int k = 0; k < form.n_terms; k++)
+        if (form.terms[k].atom == tensor_coord(b->pipe, dimension))
+            return true;
+    return false;
+}
+
+static void report_unranged(builder *b, const coordinates *at, int dimension, span where)
+{
+    const char *name = at->names[dimension];
+    for (uint32_t n = 0; n < at->reads.count; n++) {
+        const read *r = &at->reads.items[n];
+        for (int k = 0; k < r->image->content->rank; k++)
+            if (r->counts && r->image->axis[k].mode == BORDER_none && mentions(b, r->index[k], dimension)) {
+                fail(b, DIAG_E0302, r->where, "`%s` alone doesn't say how far `%s` goes", written_text(b, r->where), name);
+                diag_help(b->d, "give a range: %s in 0..<n", name);
+                return;
+            }
+    }
+    fail(b, DIAG_E0302, where, "nothing says how far `%s` goes: no image is read along it", name);
+    diag_help(b->d, "give it a range, as in %s in 0..<256, or (x, y) in src", name);
+}
+
+bool find_domain(builder *b, coordinates *at, span where)
+{
+    asked_range ranges[TENSOR_MAX_RANK] = { 0 };
+    bool open = false, good = true;
+    for (int k = 0; k < at->count; k++)
+        open = open || at->lo[k] == 0;
+    for (uint32_t n = 0; open && n < at->reads.count; n++)
+        ask(b, at, &at->reads.items[n], ranges);
+    for (int k = 0; k < at->count; k++) {
+        if (at->lo[k] != 0)
+            continue;
+        if (ranges[k].lo == 0) {
+            report_unranged(b, at, k, where);
+            good = false;
+            continue;
+        }
+        at->lo[k] = ranges[k].lo;
+        at->hi[k] = ranges[k].hi;
+    }
+    return good;
+}
+
+/* ---- checking what didn't ask --------------------------------------------------------------------------------------- */
+
+static const char *image_name(builder *b, const image *im)
+{
+    return im->content->name ? im->content->name : written_text(b, im->content->where);
+}
+
+static const char *domain_text(builder *b, ref lo, ref hi)
+{
+    return arena_printf(b->memory, "%s..<%s", uniform_text(b, lo), uniform_text(b, node_add(b, hi, tensor_i32(b->pipe, 1))));
+}
+
+static const char *index_text(builder *b, const read *r, int axis)
+{
+    return r->written[axis] ? written_text(b, r->written[axis]->where) : "the index";
+}
+
+static void suggest_pad(builder *b, const read *r)
+{
+    const char *name = r->image->content->name;
+    if (name && r->written[0]) {
+        span indices = { r->where.source, r->written[0]->where.start, r->where.end };
+        diag_help(b->d, "say what is outside: pad(%s, edge)[%s", name, written_text(b, indices));
+    } else {
+        diag_help(b->d, "say what is outside, as in pad(%s, edge)", name ? name : "a");
+    }
+}
+
+/* `end` of the index is beyond the domain's end, whatever the sizes. */
+static void report_outside(builder *b, const read *r, int axis, ref end, bool is_low)
+{
+    const content *c = r->image->content;
+    int32_t by;
+    bool counted = linear_difference(b->pipe, end, is_low ? c->lo[axis] : c->hi[axis], &by);
+    by = counted ? (by < 0 ? -by : by) : 0;
+    if (counted)
+        fail(b, DIAG_E0301, r->where, "this reads %d pixel%s outside `%s`", by, by == 1 ? "" : "s", image_name(b, r->image));
+    else
+        fail(b, DIAG_E0301, r->where, "this reads outside `%s`", image_name(b, r->image));
+    diag_note(b->d, "`%s` covers %s; %s reaches %s", image_name(b, r->image), domain_text(b, c->lo[axis], c->hi[axis]),
+              index_text(b, r, axis), uniform_text(b, end));
+    suggest_pad(b, r);
+}
+
+static void report_unproved(builder *b, const read *r, int axis)
+{
+    const content *c = r->image->content;
+    fail(b, DIAG_E0307, r->where, "nothing shows that this read of `%s` stays inside", image_name(b, r->image));
+    diag_note(b->d, "`%s` covers %s, and %s can be anything", image_name(b, r->image), domain_text(b, c->lo[axis], c->hi[axis]),
+              index_text(b, r, axis));
+    suggest_pad(b, r);
+    diag_help(b->d, "or clamp the index: clamp(%s, 0, n - 1)", index_text(b, r, axis));
+}
+
+static void check_axis(builder *b, const coordinates *at, const read *r, int axis)
+{
+    const content *c = r->image->content;
+    interval i = interval_of(b, normal(b, r->index[axis]), at);
+    if (!i.lo || !i.hi) {
+        report_unproved(b, r, axis);
+        return;
+    }
+    int low = known_less_equal(b, c->lo[axis], i.lo), high = known_less_equal(b, i.hi, c->hi[axis]);
+    if (low == 0 || high == 0) {
+        report_outside(b, r, axis, low == 0 ? i.lo : i.hi, low == 0);
+        return;
+    }
+    const char *format = "%s of `%s` reaches %s, which is outside at this size";
+    if (low < 0)
+        require(b, tensor_op2(b->pipe, OP_le, c->lo[axis], i.lo), DIAG_E0601, r->where, format, index_text(b, r, axis),
+                image_name(b, r->image), uniform_text(b, i.lo));
+    if (high < 0)
+        require(b, tensor_op2(b->pipe, OP_le, i.hi, c->hi[axis]), DIAG_E0601, r->where, format, index_text(b, r, axis),
+                image_name(b, r->image), uniform_text(b, i.hi));
+}
+
+void check_reads(builder *b, const coordinates *at)
+{
+    for (uint32_t n = 0; n < at->reads.count; n++) {
+        const read *r = &at->reads.items[n];
+        for (int k = 0; k < r->image->content->rank; k++)
+            if (r->image->axis[k].mode == BORDER_none && !r->asked[k])
+                check_axis(b, at, r, k);
+    }
+}
