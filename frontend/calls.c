@@ -153,7 +153,7 @@ static value run_function(builder *b, const item *f)
 value call_function(builder *b, const item *f, const module *home, const expr *e)
 {
     enum { MAX_PARAMETERS = 64 };
-    const char *names[MAX_PARAMETERS];
+    const char *names[MAX_PARAMETERS] = { 0 };
     const argument *slots[MAX_PARAMETERS];
     value values[MAX_PARAMETERS];
     int n = (int)f->params.count, required = 0;

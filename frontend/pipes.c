@@ -435,7 +435,7 @@ static value called_outputs(builder *b, const item *pipe, const block_result *re
 value call_pipe(builder *b, const item *pipe, const module *home, const expr *e)
 {
     enum { MAX_PARAMETERS = 64 };
-    const char *names[MAX_PARAMETERS];
+    const char *names[MAX_PARAMETERS] = { 0 };
     const argument *slots[MAX_PARAMETERS];
     value values[MAX_PARAMETERS];
     int n = (int)pipe->params.count, required = 0;
