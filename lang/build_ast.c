@@ -351,27 +351,41 @@ type_expr *build_array_type(parse_context *p, token element, expr_list extents, 
     return t;
 }
 
-/* The `##` lines before a token, joined by newlines; NULL when there are none. */
+/* The text of a `##` line, without the space that follows the marks. */
+static const char *doc_line(const parse_context *p, const comment *c, uint32_t *n_bytes)
+{
+    uint32_t start = c->start + 2;
+    if (start < c->end && p->text[start] == ' ')
+        start++;
+    *n_bytes = c->end - start;
+    return p->text + start;
+}
+
+/* The `##` lines before a token, joined by newlines; NULL when there are none. Built in the arena, so that nothing is lost
+ * when memory is out. */
 static const char *take_doc(parse_context *p, token t)
 {
     if (t.n_docs == 0)
         return NULL;
-    text joined = {0};
-    uint32_t left = t.n_docs;
-    for (uint32_t i = t.doc - 1; left > 0; i++) {
+    uint32_t first = t.doc - 1, last = first, n_bytes, total = 0;
+    for (uint32_t left = t.n_docs; left > 0; last++)
+        if (p->comments.items[last].is_doc) {
+            doc_line(p, &p->comments.items[last], &n_bytes);
+            total += n_bytes + 1;
+            left--;
+        }
+    char *doc = arena_alloc(p->memory, total), *at = doc;
+    for (uint32_t i = first; i < last; i++) {
         comment *c = &p->comments.items[i];
         if (!c->is_doc)
             continue;
-        left--;
-        uint32_t start = c->start + 2, end = c->end;
-        if (start < end && p->text[start] == ' ')
-            start++;
-        text_string(&joined, joined.count ? "\n" : "");
-        text_add(&joined, p->text + start, end - start);
+        const char *line = doc_line(p, c, &n_bytes);
+        memcpy(at, line, n_bytes);
+        at += n_bytes;
+        *at++ = '\n';
         c->is_used = true;
     }
-    const char *doc = joined.failed ? NULL : arena_string(p->memory, joined.bytes ? joined.bytes : "", joined.count);
-    text_free(&joined);
+    at[-1] = 0;
     return doc;
 }
 

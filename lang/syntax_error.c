@@ -5,7 +5,6 @@
 
 #include "grammar.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* Tokens worth naming in "expected ...", in this order. Operators are not: they can follow any expression. */
@@ -22,49 +21,38 @@ enum { N_SPELLINGS = sizeof spellings / sizeof *spellings, MAX_NAMED = 4 };
 
 static bool has(uint64_t set, int kind) { return set >> kind & 1; }
 
-static void add_word(text *out, uint32_t index, uint32_t count, const char *word)
+/* "an expression", "`,` or `)`", ...; NULL when there is nothing to say. */
+static const char *describe_expected(parse_context *p, uint64_t expected)
 {
-    text_string(out, index == 0 ? "" : index + 1 == count ? " or " : ", ");
-    text_string(out, word);
-}
-
-/* "an expression", "`,` or `)`", ... */
-static void describe_expected(uint64_t expected, text *out)
-{
+    if (has(expected, TOKEN_RETURN))
+        return "a statement";
+    if (has(expected, TOKEN_IMPORT))
+        return "`pipe`, `fn`, `const` or `import`";
     const char *words[N_SPELLINGS + 1];
     uint32_t n_words = 0;
-    bool is_statement = has(expected, TOKEN_RETURN), is_item = has(expected, TOKEN_IMPORT);
     bool is_expression = has(expected, TOKEN_INTEGER) && has(expected, TOKEN_LPAREN);
-    if (is_statement) {
-        words[n_words++] = "a statement";
-    } else if (is_item) {
-        words[n_words++] = "`pipe`, `fn`, `const` or `import`";
-    } else {
-        if (is_expression)
-            words[n_words++] = "an expression";
-        for (uint32_t i = 0; i < N_SPELLINGS; i++) {
-            int kind = spellings[i].kind;
-            if (kind == TOKEN_LPAREN && has(expected, TOKEN_SLASH))
-                continue;                           /* a name may also be called: not what is missing */
-            bool part_of_expression = kind == TOKEN_ID || kind == TOKEN_STRING || kind == TOKEN_LPAREN || kind == TOKEN_FN;
-            if (has(expected, kind) && !(is_expression && part_of_expression))
-                words[n_words++] = spellings[i].spelling;
-        }
+    if (is_expression)
+        words[n_words++] = "an expression";
+    for (uint32_t i = 0; i < N_SPELLINGS && n_words < MAX_NAMED; i++) {
+        int kind = spellings[i].kind;
+        bool part_of_expression = kind == TOKEN_ID || kind == TOKEN_STRING || kind == TOKEN_LPAREN || kind == TOKEN_FN;
+        bool may_be_called = kind == TOKEN_LPAREN && has(expected, TOKEN_SLASH);    /* after a name: not what is missing */
+        if (has(expected, kind) && !may_be_called && !(is_expression && part_of_expression))
+            words[n_words++] = spellings[i].spelling;
     }
-    if (n_words > MAX_NAMED)
-        n_words = MAX_NAMED;
-    for (uint32_t i = 0; i < n_words; i++)
-        add_word(out, i, n_words, words[i]);
+    const char *list = n_words ? words[0] : NULL;
+    for (uint32_t i = 1; i < n_words; i++)
+        list = arena_printf(p->memory, "%s%s%s", list, i + 1 == n_words ? " or " : ", ", words[i]);
+    return list;
 }
 
-static void describe_token(const parse_context *p, token t, text *out)
+static const char *describe_token(parse_context *p, token t)
 {
-    if (t.kind == 0)
-        text_string(out, "the end of the file");
-    else if (t.kind == TOKEN_SEMI)
-        text_string(out, t.end == p->n_bytes ? "the end of the file" : "the end of the statement");
-    else
-        text_printf(out, "`%.*s`", (int)(t.end - t.start), p->text + t.start);
+    if (t.kind == 0 || (t.kind == TOKEN_SEMI && t.end == p->n_bytes))
+        return "the end of the file";
+    if (t.kind == TOKEN_SEMI)
+        return "the end of the statement";
+    return arena_printf(p->memory, "`%.*s`", (int)(t.end - t.start), p->text + t.start);
 }
 
 /* ---- what was probably meant ----------------------------------------------------------------- */
@@ -192,12 +180,10 @@ void report_syntax_error(parse_context *p, token unexpected, uint64_t expected)
 {
     diags *d = p->diagnostics;
     span where = token_span(p, unexpected);
-    text wanted = {0}, found = {0};
-    describe_expected(expected, &wanted);
-    describe_token(p, unexpected, &found);
-    diag_add(d, DIAG_E0102, where, wanted.count ? "expected %s, found %s" : "unexpected %s%s", wanted.count ? wanted.bytes : "",
-             found.bytes ? found.bytes : "");
-    text_free(&wanted);
-    text_free(&found);
+    const char *wanted = describe_expected(p, expected), *found = describe_token(p, unexpected);
+    if (wanted)
+        diag_add(d, DIAG_E0102, where, "expected %s, found %s", wanted, found);
+    else
+        diag_add(d, DIAG_E0102, where, "unexpected %s", found);
     add_help(p, unexpected, expected);
 }
