@@ -26,6 +26,7 @@ class Evaluator(Functions):
     def __init__(self, strict=False):
         self.strict = strict
         self.rounds = 0
+        self.largest = 0.0  # of all finite f32 values that are not exact: the scale of tolerances
 
     def evaluate(self, node, scope):
         try:
@@ -102,7 +103,7 @@ class Evaluator(Functions):
         lanes = max(v.type.lanes for v in values)
         planes = [[v.converted(base).lane(k) for v in values] for k in range(lanes)]
         return images.kernel_literal(rows, Type(base, lanes), planes, all(v.const for v in values),
-                                     any(v.inexact for v in values), 2 if all(nested) else 1)
+                                     operators.doubt(values), 2 if all(nested) else 1)
 
     # Operators
 
@@ -214,7 +215,7 @@ class Evaluator(Functions):
             return operators.result_of(image.type.base, comps, parts)
         if frame is not None and frame.reads is not None:
             frame.reads.append((image, indices, node))
-        inexact = image.inexact or any(i.inexact for i in indices)
+        inexact = 2 if any(i.inexact for i in indices) else image.inexact
         if all(i.uniform for i in indices):
             planes = image.fetch([[i.number] for i in indices], node)
             return Value(image.type, [p[0] for p in planes], image.const and all(i.const for i in indices),
@@ -231,13 +232,15 @@ class Evaluator(Functions):
         node.names = [n for b in node.binders for n in self.binder_names(b)]
         self.refuse_scatter(node, scope)
         whole = self.whole_picture(node, scope)
-        state = {"accumulator": None, "count": 0, "inexact": False, "whole": whole, "skipped": 0}
+        state = {"accumulator": None, "count": 0, "inexact": 0, "whole": whole, "skipped": 0}
         self.reduce_over(node, 0, scope, [], state)
         accumulator = state["accumulator"] or self.accumulator_for_nothing(node, scope)
         result = accumulator.result()
         result.const = result.uniform and state.get("const", False)
         long_sum = node.name in ("sum", "mean") and state["count"] > 8 and result.type.base == "f32"
-        result.inexact = state["inexact"] or (long_sum and not self.strict)
+        places = node.name in ("argmin", "argmax")
+        result.inexact = max(2 if places and state["inexact"] else 0, state["inexact"],
+                             int(long_sum and not self.strict))
         return result
 
     def refuse_scatter(self, node, scope):
@@ -312,7 +315,7 @@ class Evaluator(Functions):
             if not isinstance(condition, Value) or condition.type != Type("bool", 1):
                 raise PipeError("`where` wants one bool", node.where)
             mask = condition.comps[0]
-            state["inexact"] |= condition.inexact
+            state["inexact"] = max(state["inexact"], condition.inexact)
             inferring = scope.frame is not None and scope.frame.reads is not None
             if not is_list(mask):
                 if not mask and not inferring:
@@ -349,7 +352,7 @@ class Evaluator(Functions):
             for _ in range(state["skipped"] if picture else 0):
                 state["accumulator"].add(None)
         state["count"] += 1
-        state["inexact"] |= any(p.inexact for p in parts)
+        state["inexact"] = max(state["inexact"], operators.doubt(parts))
         state["const"] &= all(p.const for p in parts) and mask is None
         accumulator = state["accumulator"]
         if isinstance(accumulator, reduce_kinds.PictureSum):
@@ -419,11 +422,15 @@ class Evaluator(Functions):
 
     def run_define(self, node, scope):
         if not node.dims:
-            scope.define(node.name, self.stated(self.evaluate(node.value, scope), node.type, node), node)
+            value = self.stated(self.evaluate(node.value, scope), node.type, node)
+            self.watch(value)
+            scope.define(node.name, value, node)
             return
         index = self.list_index(node, scope)
         if index is None:
-            scope.define(node.name, self.definition(node, node.dims[0], scope), node)
+            value = self.definition(node, node.dims[0], scope)
+            self.watch(value)
+            scope.define(node.name, value, node)
             return
         value = self.definition(node, node.dims[1], scope) if len(node.dims) == 2 else \
             self.stated(self.evaluate(node.value, scope), node.type, node)
@@ -436,6 +443,13 @@ class Evaluator(Functions):
         if not isinstance(entries, ListValue) or index in entries.items:
             raise PipeError(f"`{node.name}[{index}]` is defined twice", node)
         entries.items[index] = value
+
+    def watch(self, value):
+        """Keeps the largest magnitude among values that another evaluator may round otherwise."""
+        if isinstance(value, Image) and value.inexact:
+            for plane in value.planes:
+                finite = [abs(v) for v in plane if v - v == 0]
+                self.largest = max(self.largest, max(finite, default=0.0))
 
     def list_index(self, node, scope):
         """The index if this defines a list element, None if the brackets name coordinates."""

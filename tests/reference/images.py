@@ -4,6 +4,7 @@ import operator
 
 from . import arithmetic as a
 from .errors import PipeError
+from .operators import doubt
 from .values import (Border, Image, Type, Value, as_field, as_image, common_type, coordinates_of, count_of,
                      intersection, lanes_of)
 
@@ -82,7 +83,7 @@ def paste(below, above, x, y, node):
             for plane, source in zip(planes, top):
                 plane[(y + row) * width + x + column] = source[row * inner_width + column]
     return Image([(0, width), (0, height)], type, planes, const=below.const and above.const,
-                 inexact=below.inexact or above.inexact)
+                 inexact=max(below.inexact, above.inexact))
 
 
 def concat(first, second, axis, node):
@@ -103,7 +104,7 @@ def concat(first, second, axis, node):
     domain = [(0, e) for _, e in first.domain]
     domain[axis] = (0, first.domain[axis][1] + second.domain[axis][1])
     return Image(domain, type, planes, const=first.const and second.const,
-                 inexact=first.inexact or second.inexact)
+                 inexact=max(first.inexact, second.inexact))
 
 
 # Kernels
@@ -179,7 +180,7 @@ def conv(image, kernel, stride, dilation, strict, node):
     planes = [t if t is not None else [zero] * count_of(domain) for t in totals]
     split = base == "f32" and not strict and (has_rank_one(kernel) or equal_taps(kernel))
     return Image(domain, Type(base, lanes), planes, const=image.const and kernel.const,
-                 inexact=image.inexact or kernel.inexact or split)
+                 inexact=max(doubt((image, kernel)), int(split)))
 
 
 def accumulate(total, pixel, weight, base, strict):

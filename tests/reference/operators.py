@@ -13,10 +13,19 @@ COMPARE = {"==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operato
 EXACT = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 
 
-def result_of(base, comps, values, **more):
+def doubt(values, breaks=False):
+    """How far a result may differ from another evaluator's: 0 not at all, 1 by rounding, 2 by anything.
+    An operation that `breaks` turns a small difference into a large one, as does anything computed from a
+    rounded integer."""
+    level = max((v.inexact for v in values), default=0)
+    return 2 if any(v.inexact and (breaks or v.type.base in a.INTEGERS or v.type.base == "bool") for v in values) \
+        else int(level)
+
+
+def result_of(base, comps, values, breaks=False, **more):
     """A Value computed from `values`."""
     return Value(Type(base, len(comps)), comps, const=all(v.const for v in values),
-                 inexact=any(v.inexact for v in values), **more)
+                 inexact=doubt(values, breaks), **more)
 
 
 def arithmetic_type(values, node):
@@ -36,7 +45,7 @@ def binary(symbol, left, right, node):
         base = common_type(pair, node)
         both = [v.converted(base) for v in pair]
         comps = by_lane(lambda x, y: a.apply(COMPARE[symbol], x, y), both, node)
-        return result_of("bool", comps, pair)
+        return result_of("bool", comps, pair, breaks=True)
     if symbol == "**":
         return power(left, right, node)
     base = "f32" if symbol == "/" else arithmetic_type(pair, node)
@@ -50,6 +59,7 @@ def binary(symbol, left, right, node):
     integers = base in a.INTEGERS
     return result_of(base, comps, pair, form=combine(symbol, *both) if integers else None,
                      bounds=bounds_after(symbol, *both) if integers else None,
+                     breaks=symbol in ("//", "%") or symbol == "/" and bool(right.inexact),
                      literal=left.literal and right.literal and integers and symbol in EXACT)
 
 
@@ -148,7 +158,10 @@ def choose(condition, then, other, node):
     if base in a.INTEGERS and range_of(values[1]) and range_of(values[2]):
         x, y = range_of(values[1]), range_of(values[2])
         bounds = (min(x[0], y[0]), max(x[1], y[1]))
-    return result_of(base, comps, values, bounds=bounds)
+    found = result_of(base, comps, values[1:], breaks=bool(condition.inexact), bounds=bounds)
+    found.const &= condition.const
+    found.inexact = max(found.inexact, 2 if condition.inexact else 0)
+    return found
 
 
 # Scalar functions
@@ -213,11 +226,11 @@ def call_scalar(name, values, node):
         both = [v.converted("f32") for v in values]
         comps = by_lane(lambda *c: a.arithmetic(EXPANDED[name], "f32", *c), both, node)
         found = result_of("f32", comps, values)
-        found.inexact = True
+        found.inexact = max(1, found.inexact)
         return found
     if name in ROUNDED:
         return result_of("f32", [a.arithmetic(ROUNDED[name], "f32", c) for c in values[0].converted("f32").comps],
-                         values)
+                         values, breaks=name != "sqrt")
     if name in BITS or name.startswith("shift_"):
         return bits(name, values, node)
     if name.startswith("wrap_"):
@@ -252,7 +265,7 @@ def call_sign(values, node):
 
 def call_fract(values, node):
     comps = values[0].converted("f32").comps
-    return result_of("f32", [a.arithmetic(lambda v: v - a.floor(v), "f32", c) for c in comps], values)
+    return result_of("f32", [a.arithmetic(lambda v: v - a.floor(v), "f32", c) for c in comps], values, breaks=True)
 
 
 def call_fma(values, node):
@@ -302,7 +315,7 @@ def products(left, right, node):
         product = a.arithmetic(operator.mul, base, x.lane(k), y.lane(k))
         total = a.arithmetic(operator.add, base, total, product)
     found = result_of(base, [total], (left, right))
-    found.inexact |= base == "f32"  # whether it is contracted is not promised
+    found.inexact = max(found.inexact, int(base == "f32"))  # whether it is contracted is not promised
     return found
 
 
@@ -325,7 +338,7 @@ def call_cross(values, node):
         return a.arithmetic(operator.sub, base, a.arithmetic(operator.mul, base, p[i], q[j]),
                             a.arithmetic(operator.mul, base, p[j], q[i]))
     found = result_of(base, [minor(1, 2), minor(2, 0), minor(0, 1)], values)
-    found.inexact |= base == "f32"
+    found.inexact = max(found.inexact, int(base == "f32"))
     return found
 
 

@@ -28,11 +28,12 @@ def type_named(name, node=None):
 class Value:
     """A scalar or pixel. Each component is a number, or a list with one element per point of the
     definition that is being evaluated. `form` tells how an index depends on the coordinates,
-    `bounds` what an integer is known to lie in, `inexact` that another evaluator may round otherwise."""
+    `bounds` what an integer is known to lie in, `inexact` how far another evaluator's result may lie
+    (see operators.doubt)."""
 
     __slots__ = ("type", "comps", "const", "literal", "form", "bounds", "inexact")
 
-    def __init__(self, type, comps, const=False, literal=False, form=None, bounds=None, inexact=False):
+    def __init__(self, type, comps, const=False, literal=False, form=None, bounds=None, inexact=0):
         self.type, self.comps, self.const, self.literal = type, comps, const, literal
         self.form, self.bounds, self.inexact = form, bounds, inexact
 
@@ -114,7 +115,7 @@ class Image:
     """Pixels over a rectangle: `domain` has (start, extent) per dimension, `planes` one flat list per
     component with x fastest, `borders` a Border or None per dimension."""
 
-    def __init__(self, domain, type, planes, borders=None, const=False, inexact=False):
+    def __init__(self, domain, type, planes, borders=None, const=False, inexact=0):
         self.domain = [tuple(d) for d in domain]
         self.type, self.planes = type, planes
         self.borders = borders or [None] * len(self.domain)
