@@ -15,6 +15,7 @@ import math
 import multiprocessing
 import os
 import random
+import re
 import shlex
 import shutil
 import subprocess
@@ -299,11 +300,10 @@ def finish(options, trials, reasons, coverage, folder):
     """Prints the table and the failures; keeps the files of failures."""
     print(coverage.table(), flush=True)
     failed = [t for t in trials if reasons[t.pipeline.number]]
-    for trial in trials:
-        if not reasons[trial.pipeline.number]:
-            for name in os.listdir(folder):
-                if name.startswith(os.path.basename(trial.stem) + "_") or name == f"p{trial.pipeline.number}.pipe":
-                    os.remove(os.path.join(folder, name))
+    kept = {f"p{t.pipeline.number}" for t in failed}
+    for name in os.listdir(folder):
+        if re.split(r"[_.]", name)[0] not in kept:
+            os.remove(os.path.join(folder, name))
     if not failed:
         shutil.rmtree(folder)
     for trial in failed:
