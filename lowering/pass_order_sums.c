@@ -186,7 +186,7 @@ static ref order_result(rewriter *w, ref r, const ref *args)
     tensor_fold f = *fold_at(p, n.payload);
     whole_sum s = { .fold = n.payload, .element = element_of(p, n.payload), .where = f.where, .t = n.type };
     o->changed = true;
-    if (!s.element || f.n_binders != 2 || !depend_is_fixed(depends_of(p, &o->all, r))) {
+    if (!s.element || f.n_binders != 2 || depends_of(p, &o->all, r)->coords || depend_is_open(depends_of(p, &o->all, r))) {
         fold_at(p, n.payload)->form = FOLD_loop;
         return 0;
     }
