@@ -19,6 +19,7 @@ struct reduction {
     uint32_t    fold;
     int         n_binders, n_names;
     ref         named[TENSOR_MAX_BINDERS];     /* the binders in the order of their names */
+    uint32_t    first_read;                    /* reads recorded from here on are inside of this reduction */
     bool        over_image;                    /* all binders are one image's coordinates: an order of its own for f32 sums */
     value       element;
     bool        has_where;
@@ -374,6 +375,9 @@ static void x_first(builder *b, reduction *r)
     rewriter_begin(&w, p, swap_binders, &r->fold);
     f.next[0] = rewrite(&w, f.next[0]);
     f.where = f.where ? rewrite(&w, f.where) : 0;
+    for (uint32_t n = r->first_read; n < b->at->reads.count; n++)
+        for (int k = 0; k < b->at->reads.items[n].image->content->rank; k++)
+            b->at->reads.items[n].index[k] = rewrite(&w, b->at->reads.items[n].index[k]);
     for (int k = 0; k < 2; k++) {
         f.lo[k] = fold_at(p, r->fold)->lo[1 - k];
         f.hi[k] = fold_at(p, r->fold)->hi[1 - k];
@@ -423,6 +427,6 @@ value evaluate_reduction(builder *b, const expr *e)
             diag_note(b->d, "there are sum prod min max argmin argmax any all count mean median");
         return v;
     }
-    reduction r = { .e = e };
+    reduction r = { .e = e, .first_read = b->at->reads.count };
     return reduce(b, &r, kind);
 }

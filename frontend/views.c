@@ -206,8 +206,8 @@ value builtin_crop(builder *b, const expr *e)
             return error_value();
         hi[k] = node_sub(b, size, tensor_i32(b->pipe, 1));
         int64_t known;
-        if (node_is_const(b->pipe, size, &known) && known < 1)
-            return fail(b, DIAG_E0305, slots[k + 3]->where, "the size of a crop is at least 1");
+        if (k < 2 && node_is_const(b->pipe, size, &known) && known < 0)
+            return fail(b, DIAG_E0312, slots[k + 3]->where, "the size of a crop is not negative");
     }
     if (!crop_stays_inside(b, v.image, first, hi, e->where))
         return error_value();
