@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT
- * What the passes `separate` and `separate_exact` share: recognising a convolution, factoring its kernel, splitting it. */
+ * What the passes about convolutions share: recognising a convolution, factoring its kernel, splitting it. */
 #ifndef HALO_LOWERING_SEPARATE_H
 #define HALO_LOWERING_SEPARATE_H
 
 #include "lowering/access.h"
 #include "lowering/constant_stage.h"
 #include "lowering/tensor.h"
+
+/* The factors of next = a * b + acc, in any of the forms it is built in. */
+bool conv_factors(const tensor_pipe *p, uint32_t fold, ref *a, ref *b);
+/* The load under conversions and splats, or 0. */
+ref  load_under(const tensor_pipe *p, ref r);
 
 /* FOLD_conv over two binders whose element is one load:
  *   acc + kernel[c0 + p0 * binder, c1 + p1 * binder'] * source[.., a * coord(0) + d * x binder + uniform, .., f(y binder), ..] */

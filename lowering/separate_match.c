@@ -3,8 +3,7 @@
  * indices of the pixel apart: one follows the column and one binder, another the other binder. */
 #include "lowering/separate.h"
 
-/* next = weight * element + acc, in any of the forms it is built in. */
-static bool product_of(const tensor_pipe *p, uint32_t fold, ref *a, ref *b)
+bool conv_factors(const tensor_pipe *p, uint32_t fold, ref *a, ref *b)
 {
     ref next = p->folds.items[fold].next[0], product = next, acc = 0;
     tensor_op op = node_at(p, next)->op;
@@ -23,8 +22,7 @@ static bool product_of(const tensor_pipe *p, uint32_t fold, ref *a, ref *b)
     return node_at(p, acc)->op == OP_acc && node_at(p, acc)->payload == fold;
 }
 
-/* The load under conversions and splats, or 0. */
-static ref load_under(const tensor_pipe *p, ref r)
+ref load_under(const tensor_pipe *p, ref r)
 {
     while (node_at(p, r)->op == OP_cast || node_at(p, r)->op == OP_splat) r = node_arg(p, r, 0);
     return node_at(p, r)->op == OP_load ? r : 0;
@@ -113,7 +111,7 @@ bool convolution_match(tensor_pipe *p, depends *all, uint32_t stage, uint32_t fo
     const tensor_fold *f = fold_at(p, fold);
     if (f->form != FOLD_conv || f->n_binders != 2 || f->n_accs != 1 || f->where || stage_at(p, stage)->rank == 0) return false;
     c->t = node_type(p, f->next[0]);
-    if (depend_is_open(depends_of(p, all, tensor_result(p, fold, 0))) || !product_of(p, fold, &c->weight, &c->element)) return false;
+    if (depend_is_open(depends_of(p, all, tensor_result(p, fold, 0))) || !conv_factors(p, fold, &c->weight, &c->element)) return false;
     if (depends_of(p, all, c->weight)->coords) {
         ref swapped = c->weight;
         c->weight = c->element;
