@@ -120,7 +120,7 @@ static const scope_set *fold_needs(body *b, uint32_t f, uint32_t scope)
 {
     const tensor_fold *fold = fold_at(b->pipe, f);
     const scope_set *needs = needs_of(b, fold->where);
-    for (int k = 0; k < fold->n_binders; k++)
+    for (int k = 0; !b->skip_bounds && k < fold->n_binders; k++)
         needs = both(b, needs, both(b, needs_of(b, fold->lo[k]), needs_of(b, fold->hi[k])));
     for (int k = 0; k < fold->n_accs; k++)
         needs = both(b, needs, both(b, needs_of(b, fold->init[k]), needs_of(b, fold->next[k])));
@@ -131,7 +131,7 @@ static void enter_fold(body *b, uint32_t f)
 {
     const tensor_fold *fold = fold_at(b->pipe, f);
     uint32_t scope = new_scope(b, f);
-    for (int k = 0; k < fold->n_binders; k++) {
+    for (int k = 0; !b->skip_bounds && k < fold->n_binders; k++) {
         body_add(b, fold->lo[k]);
         body_add(b, fold->hi[k]);
     }

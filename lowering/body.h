@@ -33,6 +33,7 @@ typedef struct body {
     LIST(body_scope) scopes;
     uint32_t *number_of_node, *scope_of_fold;
     LIST(ref) stack;
+    bool skip_bounds;                     /* leave out folds' bounds (uniform, so they decide nothing); set after body_begin */
 } body;
 
 /* The pipe may not change between begin and the last use. */

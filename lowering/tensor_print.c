@@ -265,7 +265,8 @@ static void print_operand(printer *w, ref r)
 
 static void name_local(printer *w, uint32_t number)
 {
-    list_grow(w->memory, &w->locals, sizeof *w->locals.items, number + 1);
+    while (w->locals.count <= number)
+        LIST_PUSH(w->memory, w->locals, 0);
     w->locals.items[number] = w->n_locals++;
 }
 
@@ -589,6 +590,7 @@ void tensor_print_remarks(const tensor_pipe *p, const tensor_remark *remarks, ui
     arena_set_failure(memory, &no_memory);
     printer w = { .pipe = p, .memory = memory, .out = out, .remarks = remarks, .n_remarks = n_remarks };
     body_begin(&w.body, memory, p);
+    w.body.skip_bounds = true;
     print_pipe(&w);
     arena_free(memory);
 }
