@@ -142,7 +142,7 @@ void text_f32(text *t, float value)
 bool parse_f32(const char *number, size_t n_bytes, float *value)
 {
     char stack[128];
-    char *plain = n_bytes + 16 <= sizeof stack ? stack : malloc(n_bytes + 16);
+    char *plain = n_bytes + 24 <= sizeof stack ? stack : malloc(n_bytes + 24);
     if (!plain)
         return false;
     size_t count = 0, i = 0;
@@ -175,7 +175,7 @@ bool parse_f32(const char *number, size_t n_bytes, float *value)
         }
         exponent += negative ? -written : written;
     }
-    snprintf(plain + count, 16, "e%ld", exponent);
+    snprintf(plain + count, 24, "e%ld", exponent);
     *value = well_formed && digit ? strtof(plain, NULL) : 0;
     if (plain != stack)
         free(plain);
