@@ -515,3 +515,26 @@ const char *haloi_error(int code)
     default:                   return "unknown error";
     }
 }
+
+/* x86-64-vN of this computer: what the entry of a library with several bodies asks. */
+int32_t haloi_processor_level(void)
+{
+#if defined(__x86_64__)
+    uint32_t a, b, c, d, low, high;
+    __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(0), "c"(0));
+    if (a < 7) return 1;
+    __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(1), "c"(0));
+    const uint32_t v2 = 1u << 0 | 1u << 9 | 1u << 13 | 1u << 19 | 1u << 20 | 1u << 23;      /* sse3 ssse3 cx16 sse4.1 sse4.2 popcnt */
+    const uint32_t v3 = 1u << 12 | 1u << 22 | 1u << 27 | 1u << 28 | 1u << 29;               /* fma movbe osxsave avx f16c */
+    if ((c & v2) != v2) return 1;
+    if ((c & v3) != v3) return 2;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(7), "c"(0));
+    const uint32_t v3b = 1u << 3 | 1u << 5 | 1u << 8;                                       /* bmi1 avx2 bmi2 */
+    if ((b & v3b) != v3b || (low & 6) != 6) return 2;
+    const uint32_t v4 = 1u << 16 | 1u << 17 | 1u << 28 | 1u << 30 | 1u << 31;               /* avx512 f dq cd bw vl */
+    return (b & v4) == v4 && (low & 0xe6) == 0xe6 ? 4 : 3;
+#else
+    return 0;
+#endif
+}

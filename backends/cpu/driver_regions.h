@@ -95,7 +95,7 @@ static inline void section_needs(const plan_view *plan, const plan_section *sect
             const plan_edge *e = &plan->edges[s->first_edge + j];
             if (e->producer >= 0)
                 need_stage(&plan->stages[section->first_stage + e->producer], slots, e, needs[k].x, needs[k].y, &needs[e->producer]);
-            else if (regions)
+            else if (regions && e->memory >= 0)
                 need_memory(plan, slots, e, needs[k].x, needs[k].y, &regions[e->memory]);
         }
     }

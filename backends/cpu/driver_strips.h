@@ -174,16 +174,16 @@ static void fill_ends(const plan_stage *s, const stage_need *need, span32 domain
     }
 }
 
-static void call_fill(worker *w, const plan_stage *s, int32_t y, int64_t x0, int64_t x1)
+static void call_fill(worker *w, int32_t function, int32_t y, int64_t x0, int64_t x1)
 {
-    if (x0 < x1) w->section->run->code->functions[s->fill_function](&w->frame, y, (int32_t)x0, (int32_t)x1);
+    if (x0 < x1) w->section->run->code->functions[function](&w->frame, y, (int32_t)x0, (int32_t)x1);
 }
 
 /* Ends, and rows outside, of a line whose border is a value. */
 static void fill_value_ends(worker *w, const plan_stage *s, const stage_need *need, span32 domain, int32_t y)
 {
-    call_fill(w, s, y, need->ends.lo, min64(domain.lo, (int64_t)need->ends.hi + 1));
-    call_fill(w, s, y, max64((int64_t)domain.hi + 1, need->ends.lo), (int64_t)need->ends.hi + 1);
+    call_fill(w, s->fill_x, y, need->ends.lo, min64(domain.lo, (int64_t)need->ends.hi + 1));
+    call_fill(w, s->fill_x, y, max64((int64_t)domain.hi + 1, need->ends.lo), (int64_t)need->ends.hi + 1);
 }
 
 static void make_line_rows(worker *w, int k, int32_t y, int32_t n_rows)
@@ -196,7 +196,8 @@ static void make_line_rows(worker *w, int k, int32_t y, int32_t n_rows)
     for (int32_t r = 0; r < n_rows; r++) w->destination.row[r] = line_row(l, y + r);
     w->destination.plane_bytes = l->plane_bytes;
     if (s->value_y && (y < dy.lo || y > dy.hi)) {
-        call_fill(w, s, y, need->ends.lo, (int64_t)need->ends.hi + 1);
+        call_fill(w, s->fill_y, y, need->ends.lo, (int64_t)need->ends.hi + 1);
+        if (s->border_x == PLAN_BORDER_value) fill_value_ends(w, s, need, dx, y);
         return;
     }
     if (!span_is_empty(need->x)) {

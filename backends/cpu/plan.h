@@ -39,7 +39,7 @@ typedef struct plan_memory {
 typedef struct plan_edge {
     int32_t kind;
     int32_t producer;              /* stage of the same section, or -1 */
-    int32_t memory;                /* when producer is -1 */
+    int32_t memory;                /* when producer is -1; -1: constants, which are no business of the driver */
     int32_t p_y, q_y, lo_y, hi_y, border_y;      /* lo, hi: slots */
     int32_t p_x, q_x, lo_x, hi_x, border_x;
 } plan_edge;
@@ -54,9 +54,9 @@ typedef struct plan_stage {
     int32_t first_edge, n_edges;
     int32_t pixel_bytes;           /* bytes from pixel to pixel in a row of the line buffer */
     int32_t planes;                /* line buffer rows keep components in so many planes */
-    int32_t border_x;              /* what its line buffer's ends hold (value: by fill_function) */
-    int32_t value_y;               /* rows above and below exist and are made by fill_function */
-    int32_t fill_function;         /* -1: none */
+    int32_t border_x;              /* what its line buffer's ends hold (value: by fill_x) */
+    int32_t value_y;               /* rows above and below exist and are made by fill_y */
+    int32_t fill_x, fill_y;        /* functions that fill columns with the border value of an axis; -1: none */
     int32_t cost;                  /* operations a pixel, for cancel, progress and the counter */
 } plan_stage;
 
@@ -109,5 +109,6 @@ int haloi_size(const haloi_code *code, const halo_image *const *inputs, const vo
 int haloi_needs(const haloi_code *code, const halo_image *const *inputs, const void *params, const halo_part *part,
                 halo_part *const *needs, int32_t *failed);
 const char *haloi_error(int code);
+int32_t haloi_processor_level(void);
 
 #endif

@@ -1,0 +1,10 @@
+# Turns the guarded text of halo/abi.h into a C string, so that generated headers hold the very same words.
+file(READ ${INPUT} all)
+string(FIND "${all}" "#ifndef HALO_ABI_1" start)
+string(FIND "${all}" "#endif\n#endif" end REVERSE)
+math(EXPR length "${end} - ${start} + 7")
+string(SUBSTRING "${all}" ${start} ${length} body)
+string(REPLACE "\\" "\\\\" body "${body}")
+string(REPLACE "\"" "\\\"" body "${body}")
+string(REPLACE "\n" "\\n\"\n\"" body "${body}")
+file(WRITE ${OUTPUT} "\"${body}\"\n")

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT
+ * Folds whose bounds are known only at run time, or that are too long to unroll: nested loops with the accumulators in
+ * registers, each summing its elements in order; several columns and rows at once are the independent chains that keep the
+ * machine busy. What does not change inside is emitted before. */
+#include "backends/cpu/emit.h"
+
+#include <string.h>
+
+typedef struct fold_emitter {
+    emitter    *e;
+    uint32_t    number;
+    tensor_fold fold;
+    bool        varies;
+    int         components[TENSOR_MAX_ACCS], count[TENSOR_MAX_ACCS], total;
+} fold_emitter;
+
+/* Everything that r waits for is a loop that runs around this one. */
+static bool is_available(emitter *e, const depend *d)
+{
+    for (int k = 0; k < d->n_open; k++) {
+        bool found = false;
+        for (int j = 0; j < e->n_open_folds; j++) found = found || e->open_folds[j] == d->open[k];
+        if (!found) return false;
+    }
+    return d->n_open < DEPEND_MAX_OPEN;
+}
+
+/* Values that the elements use but that are the same for all of them, before the loops. */
+static void emit_invariants(emitter *e, ref r, uint8_t *seen)
+{
+    if (r == 0 || seen[r]) return;
+    seen[r] = 1;
+    const depend *d = depends_of(e->pipe, e->all, r);
+    tensor_node n = *node_at(e->pipe, r);
+    if (is_available(e, d)) {
+        if (n.op != OP_coord && n.op != OP_const) emit_node(e, r);
+        return;
+    }
+    if (n.op == OP_load) return;             /* addresses are the load's own business */
+    for (int k = 0; k < n.n_args; k++) emit_invariants(e, node_arg(e->pipe, r, k), seen);
+    if (n.op != OP_result) return;
+    tensor_fold f = *fold_at(e->pipe, n.payload);
+    emit_invariants(e, f.where, seen);
+    for (int a = 0; a < f.n_accs; a++) { emit_invariants(e, f.init[a], seen); emit_invariants(e, f.next[a], seen); }
+}
+
+static void remember_binder(fold_emitter *f, int b, LLVMValueRef i)
+{
+    LLVMValueRef parts[EMIT_MAX_ROWS];
+    for (int r = 0; r < f->e->group; r++) parts[r] = i;
+    emit_remember(f->e, tensor_binder(f->e->pipe, f->number, b), parts, f->e->group, false);
+}
+
+/* The accumulators of one step; an acc node has the varying of its fold whatever depends_of says of the node itself. */
+static void remember_accs(fold_emitter *f, LLVMValueRef *accs)
+{
+    for (int a = 0, at = 0; a < f->fold.n_accs; at += f->count[a], a++) {
+        ref acc = tensor_acc(f->e->pipe, f->number, a, node_type(f->e->pipe, f->fold.init[a]));
+        emit_remember(f->e, acc, accs + at, f->count[a], f->varies);
+    }
+}
+
+static void gather_parts(fold_emitter *f, const ref *from, LLVMValueRef *out)
+{
+    int at = 0, n_u = f->varies ? f->e->unroll : 1;
+    for (int a = 0; a < f->fold.n_accs; a++) {
+        emit_node(f->e, from[a]);
+        for (int u = 0; u < n_u; u++)
+            for (int r = 0; r < f->e->group; r++)
+                for (int c = 0; c < f->components[a]; c++) out[at++] = emit_part(f->e, from[a], u, r, c, f->varies);
+    }
+}
+
+static void apply_where(fold_emitter *f, LLVMValueRef *accs, LLVMValueRef *next)
+{
+    int at = 0, n_u = f->varies ? f->e->unroll : 1;
+    for (int a = 0; a < f->fold.n_accs; a++)
+        for (int u = 0; u < n_u; u++)
+            for (int r = 0; r < f->e->group; r++)
+                for (int c = 0; c < f->components[a]; c++, at++) {
+                    LLVMValueRef holds = emit_part(f->e, f->fold.where, u, r, 0, f->varies);
+                    next[at] = LLVMBuildSelect(f->e->builder, holds, next[at], accs[at], "");
+                }
+}
+
+static LLVMBasicBlockRef new_block(emitter *e, const char *name)
+{
+    return LLVMAppendBasicBlockInContext(emit_context(e), e->function, name);
+}
+
+static void fold_element(fold_emitter *f, LLVMValueRef *accs)
+{
+    emitter *e = f->e;
+    LLVMValueRef *next = ARENA_ARRAY(e->m->memory, LLVMValueRef, f->total);
+    remember_accs(f, accs);
+    bool skip = f->fold.where && !emit_varies(e, f->fold.where) && !(depends_of(e->pipe, e->all, f->fold.where)->coords & 2);
+    if (!skip) {
+        gather_parts(f, f->fold.next, next);
+        if (f->fold.where) apply_where(f, accs, next);
+        memcpy(accs, next, sizeof *next * (size_t)f->total);
+        return;
+    }
+    /* The condition is the same for the whole row: a branch, outside of every vector. */
+    LLVMValueRef holds = emit_scalar(e, f->fold.where, 0);
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(e->builder), element = new_block(e, "element"), join = new_block(e, "join");
+    LLVMBuildCondBr(e->builder, holds, element, join);
+    LLVMPositionBuilderAtEnd(e->builder, element);
+    e->scope++;
+    gather_parts(f, f->fold.next, next);
+    emit_forget(e, e->scope);
+    e->scope--;
+    LLVMBasicBlockRef end = LLVMGetInsertBlock(e->builder);
+    LLVMBuildBr(e->builder, join);
+    LLVMPositionBuilderAtEnd(e->builder, join);
+    for (int k = 0; k < f->total; k++) {
+        LLVMValueRef phi = LLVMBuildPhi(e->builder, LLVMTypeOf(accs[k]), "");
+        LLVMAddIncoming(phi, (LLVMValueRef[]){ accs[k], next[k] }, (LLVMBasicBlockRef[]){ from, end }, 2);
+        accs[k] = phi;
+    }
+}
+
+/* The loop over binder b and those inside it; accs are taken and given. */
+static void fold_loop(fold_emitter *f, int b, LLVMValueRef *accs)
+{
+    emitter *e = f->e;
+    if (b == f->fold.n_binders) { fold_element(f, accs); return; }
+    LLVMValueRef first = emit_scalar(e, f->fold.lo[b], 0), last = emit_scalar(e, f->fold.hi[b], 0);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
+    LLVMBasicBlockRef head = new_block(e, "fold"), body = new_block(e, "fold.body"), done = new_block(e, "fold.done");
+    LLVMBuildBr(e->builder, head);
+    LLVMPositionBuilderAtEnd(e->builder, head);
+    LLVMValueRef i = LLVMBuildPhi(e->builder, LLVMInt32TypeInContext(emit_context(e)), f->fold.binder_names[b] ? f->fold.binder_names[b] : "i");
+    LLVMValueRef *phis = ARENA_ARRAY(e->m->memory, LLVMValueRef, f->total), *inner = ARENA_ARRAY(e->m->memory, LLVMValueRef, f->total);
+    for (int k = 0; k < f->total; k++) phis[k] = LLVMBuildPhi(e->builder, LLVMTypeOf(accs[k]), "acc");
+    LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntSLE, i, last, ""), body, done);
+    LLVMPositionBuilderAtEnd(e->builder, body);
+    e->scope++;
+    remember_binder(f, b, i);
+    memcpy(inner, phis, sizeof *phis * (size_t)f->total);
+    fold_loop(f, b + 1, inner);
+    emit_forget(e, e->scope);
+    e->scope--;
+    LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->builder);
+    LLVMAddIncoming(i, (LLVMValueRef[]){ first, LLVMBuildAdd(e->builder, i, emit_i32(e, 1), "") }, (LLVMBasicBlockRef[]){ before, latch }, 2);
+    for (int k = 0; k < f->total; k++)
+        LLVMAddIncoming(phis[k], (LLVMValueRef[]){ accs[k], inner[k] }, (LLVMBasicBlockRef[]){ before, latch }, 2);
+    LLVMBuildBr(e->builder, head);
+    LLVMPositionBuilderAtEnd(e->builder, done);
+    memcpy(accs, phis, sizeof *phis * (size_t)f->total);
+}
+
+void emit_fold(emitter *e, uint32_t number)
+{
+    fold_emitter f = { .e = e, .number = number, .fold = *fold_at(e->pipe, number) };
+    ref result = tensor_result(e->pipe, number, 0);
+    f.varies = (depends_of(e->pipe, e->all, result)->coords & 1) != 0;
+    for (int a = 0; a < f.fold.n_accs; a++) {
+        f.components[a] = emit_components(e, f.fold.init[a]);
+        f.count[a] = (f.varies ? e->unroll : 1) * e->group * f.components[a];
+        f.total += f.count[a];
+    }
+    uint8_t *seen = ARENA_ARRAY(e->m->memory, uint8_t, e->pipe->nodes.count);
+    for (int a = 0; a < f.fold.n_accs; a++) emit_invariants(e, f.fold.next[a], seen);
+    emit_invariants(e, f.fold.where, seen);
+    LLVMValueRef *accs = ARENA_ARRAY(e->m->memory, LLVMValueRef, f.total + 1);
+    gather_parts(&f, f.fold.init, accs);
+    e->open_folds[e->n_open_folds++] = number;
+    fold_loop(&f, 0, accs);
+    e->n_open_folds--;
+    for (int a = 0, at = 0; a < f.fold.n_accs; at += f.count[a], a++)
+        emit_remember(e, tensor_result(e->pipe, number, a), accs + at, f.count[a], f.varies);
+}

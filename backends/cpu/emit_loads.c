@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT
+ * Loads. Three ways (schedule_reads.c decides): whole rows through the driver's row pointers, with no check and no map; rows
+ * with computed columns; and memory anywhere, with the border maps of each axis done in vector arithmetic. */
+#include "backends/cpu/emit.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- where an edge's rows lie ------------------------------------------------------------------------------------ */
+
+typedef struct storage { int kind, bytes; int lanes; int pixel_step; bool planes; bool bgra; } storage;
+
+/* pixel_step: components from column to column (in flat bodies the column counts components already: 1). */
+static storage storage_of(emitter *e, const cpu_edge *edge)
+{
+    type t = stage_at(e->pipe, edge->stage)->type;
+    storage s = { .kind = t.kind, .bytes = kind_get((enum kind)t.kind)->n_bytes, .lanes = t.lanes };
+    if (edge->producer >= 0) s.planes = t.lanes > 1 && !e->flat;
+    else if (edge->memory >= 0) {
+        const cpu_memory *m = &e->m->schedule->memories.items[edge->memory];
+        s.planes = m->planar;
+        s.bgra = m->bgra;
+    }
+    s.pixel_step = e->flat || s.planes ? 1 : t.lanes;
+    return s;
+}
+
+static int component_place(const storage *s, int c) { return s->bgra && c < 3 ? 2 - c : c; }
+
+static LLVMTypeRef pointer_type(emitter *e) { return LLVMPointerTypeInContext(emit_context(e), 0); }
+static LLVMTypeRef i64_type(emitter *e) { return LLVMInt64TypeInContext(emit_context(e)); }
+
+static LLVMValueRef edge_field(emitter *e, int edge, size_t offset, LLVMTypeRef t)
+{
+    LLVMValueRef rows = emit_frame_field(e, offsetof(haloi_frame, rows), pointer_type(e), "edges");
+    return emit_field(e, rows, sizeof(haloi_rows) * (size_t)edge + offset, t, "");
+}
+
+/* The byte distance that outer coordinates add, for memory of more than two dimensions. */
+static LLVMValueRef outer_offset(emitter *e, ref load, const cpu_edge *edge, int row)
+{
+    LLVMValueRef total = NULL;
+    if (edge->producer >= 0) return NULL;
+    for (int d = 2; d < stage_at(e->pipe, edge->stage)->rank; d++) {
+        LLVMValueRef views = emit_frame_field(e, offsetof(haloi_frame, views), pointer_type(e), "views");
+        LLVMValueRef stride = emit_field(e, views, sizeof(haloi_view) * (size_t)edge->memory + offsetof(haloi_view, stride) + 8 * (size_t)d, i64_type(e), "stride");
+        LLVMValueRef index = LLVMBuildSExt(e->builder, emit_scalar(e, load_index(e->pipe, load, d), row), i64_type(e), "");
+        LLVMValueRef step = LLVMBuildMul(e->builder, index, stride, "");
+        total = total ? LLVMBuildAdd(e->builder, total, step, "") : step;
+    }
+    return total;
+}
+
+static LLVMValueRef plane_offset(emitter *e, int edge, LLVMValueRef row_pointer, int component)
+{
+    if (component == 0) return row_pointer;
+    LLVMValueRef plane = edge_field(e, edge, offsetof(haloi_rows, plane_bytes), i64_type(e));
+    return emit_byte_offset(e, row_pointer, LLVMBuildMul(e->builder, plane, emit_i64(e, component), ""));
+}
+
+/* The table's entry for `row` of the group: a number known now, or computed. */
+static LLVMValueRef row_index(emitter *e, const cpu_read *read, const cpu_edge *edge, int row, int64_t *known)
+{
+    int32_t difference;
+    *known = -1;
+    if (linear_difference(e->pipe, read->rest_y, edge->lo_y, &difference)) { *known = (int64_t)difference + (int64_t)edge->p_y * row; return NULL; }
+    LLVMValueRef c = LLVMBuildSub(e->builder, emit_scalar(e, read->rest_y, row), emit_scalar(e, edge->lo_y, 0), "");
+    return row && edge->p_y ? LLVMBuildAdd(e->builder, c, emit_i32(e, edge->p_y * row), "") : c;
+}
+
+static LLVMValueRef table_entry(emitter *e, int edge, LLVMValueRef index_i64)
+{
+    LLVMValueRef table = edge_field(e, edge, offsetof(haloi_rows, row), pointer_type(e));
+    LLVMValueRef at = LLVMBuildGEP2(e->builder, pointer_type(e), table, &index_i64, 1, "");
+    return LLVMBuildLoad2(e->builder, pointer_type(e), at, "row");
+}
+
+static LLVMValueRef known_row_pointer(emitter *e, const cpu_read *read, int32_t entry, int plane)
+{
+    for (uint32_t k = 0; k < e->rows.count; k++) {
+        row_entry *r = &e->rows.items[k];
+        if (r->edge == read->edge && r->row == entry && r->component == plane) return r->pointer;
+    }
+    LLVMBasicBlockRef back = emit_hoist_begin(e);
+    row_entry made = { read->edge, entry, plane, plane_offset(e, read->edge, table_entry(e, read->edge, emit_i64(e, entry)), plane) };
+    emit_hoist_end(e, back);
+    LIST_PUSH(e->m->memory, e->rows, made);
+    return made.pointer;
+}
+
+/* Pointer to column 0 of the row that `row` of the group reads, in plane `plane`. */
+static LLVMValueRef row_pointer(emitter *e, const cpu_read *read, int row, int plane)
+{
+    const cpu_edge *edge = &e->stage->edges.items[read->edge];
+    int64_t known;
+    LLVMValueRef index = row_index(e, read, edge, row, &known), pointer;
+    if (!index) pointer = known_row_pointer(e, read, (int32_t)known, plane);
+    else {
+        pointer = table_entry(e, read->edge, LLVMBuildSExt(e->builder, index, i64_type(e), ""));
+        pointer = plane_offset(e, read->edge, pointer, plane);
+    }
+    LLVMValueRef outer = outer_offset(e, read->load, edge, row);
+    return outer ? emit_byte_offset(e, pointer, outer) : pointer;
+}
+
+/* ---- whole rows ---------------------------------------------------------------------------------------------------- */
+
+static LLVMValueRef memory_load(emitter *e, const storage *s, LLVMTypeRef t, LLVMValueRef at)
+{
+    LLVMValueRef v = LLVMBuildLoad2(e->builder, t, at, "");
+    LLVMSetAlignment(v, (unsigned)s->bytes);
+    return v;
+}
+
+static LLVMValueRef element_pointer(emitter *e, const storage *s, LLVMValueRef base, LLVMValueRef index_i64)
+{
+    return LLVMBuildGEP2(e->builder, emit_memory_type(emit_context(e), s->kind), base, &index_i64, 1, "");
+}
+
+/* Component index of the first pixel that instance u reads: (p * x + rest) * step + component. */
+static LLVMValueRef first_element(emitter *e, const cpu_read *read, const cpu_edge *edge, const storage *s, int u, int row, int component)
+{
+    LLVMBuilderRef b = e->builder;
+    LLVMValueRef x = e->x;
+    int scale = s->pixel_step, rest_scale = e->flat ? s->lanes : s->pixel_step;
+    if (edge->p_x * scale != 1) x = LLVMBuildMul(b, x, emit_i64(e, (int64_t)edge->p_x * scale), "");
+    int64_t constant = (int64_t)u * e->lanes * edge->p_x * scale + component, rest;
+    if (node_is_const(e->pipe, read->rest_x, &rest)) constant += rest * rest_scale;
+    else {
+        LLVMValueRef r = LLVMBuildSExt(b, emit_scalar(e, read->rest_x, row), i64_type(e), "");
+        x = LLVMBuildAdd(b, x, rest_scale == 1 ? r : LLVMBuildMul(b, r, emit_i64(e, rest_scale), ""), "");
+    }
+    return constant ? LLVMBuildAdd(b, x, emit_i64(e, constant), "") : x;
+}
+
+/* Every second element, from two loads of which neither goes beyond the last element that is used. */
+static LLVMValueRef load_every_second(emitter *e, const storage *s, LLVMValueRef at)
+{
+    LLVMTypeRef t = LLVMVectorType(emit_memory_type(emit_context(e), s->kind), (unsigned)e->lanes);
+    LLVMValueRef low = memory_load(e, s, t, at);
+    LLVMValueRef high = memory_load(e, s, t, element_pointer(e, s, at, emit_i64(e, e->lanes - 1)));
+    LLVMValueRef mask[64];
+    for (int k = 0; k < e->lanes; k++) mask[k] = emit_i32(e, k < e->lanes / 2 ? 2 * k : 2 * k + 1);
+    return LLVMBuildShuffleVector(e->builder, low, high, LLVMConstVector(mask, (unsigned)e->lanes), "");
+}
+
+static LLVMValueRef gather(emitter *e, const storage *s, LLVMValueRef base, LLVMValueRef index);
+
+static LLVMValueRef strided_load(emitter *e, const storage *s, LLVMValueRef base, LLVMValueRef first, int step)
+{
+    LLVMValueRef at = element_pointer(e, s, base, first);
+    LLVMTypeRef element = emit_memory_type(emit_context(e), s->kind);
+    if (e->lanes == 1 || step == 1) return memory_load(e, s, emit_vector_type(element, e->lanes), at);
+    if (step == 2) return load_every_second(e, s, at);
+    LLVMValueRef index = LLVMBuildMul(e->builder, emit_iota(e, 0), emit_splat(e, emit_i32(e, step)), "");
+    return gather(e, s, at, index);
+}
+
+/* All components of interleaved pixels: one wide load, one shuffle each. */
+static void load_interleaved(emitter *e, const storage *s, LLVMValueRef base, LLVMValueRef first, LLVMValueRef *out)
+{
+    unsigned wide = (unsigned)(e->lanes * s->lanes);
+    LLVMTypeRef t = LLVMVectorType(emit_memory_type(emit_context(e), s->kind), wide);
+    LLVMValueRef all = memory_load(e, s, t, element_pointer(e, s, base, first));
+    for (int c = 0; c < s->lanes; c++) {
+        LLVMValueRef mask[64];
+        for (int k = 0; k < e->lanes; k++) mask[k] = emit_i32(e, k * s->lanes + component_place(s, c));
+        out[c] = LLVMBuildShuffleVector(e->builder, all, LLVMGetPoison(t), LLVMConstVector(mask, (unsigned)e->lanes), "");
+    }
+}
+
+static void load_row(emitter *e, const cpu_read *read, int u, int row, LLVMValueRef *out)
+{
+    const cpu_edge *edge = &e->stage->edges.items[read->edge];
+    storage s = storage_of(e, edge);
+    int n = e->flat ? 1 : s.lanes;
+    if (s.pixel_step > 1 && edge->p_x == 1 && e->lanes > 1 && e->lanes * s.lanes <= 256) {
+        load_interleaved(e, &s, row_pointer(e, read, row, 0), first_element(e, read, edge, &s, u, row, 0), out);
+        return;
+    }
+    for (int c = 0; c < n; c++) {
+        int place = component_place(&s, c);
+        LLVMValueRef base = row_pointer(e, read, row, s.planes ? place : 0);
+        LLVMValueRef first = first_element(e, read, edge, &s, u, row, s.planes || e->flat ? 0 : place);
+        out[c] = strided_load(e, &s, base, first, edge->p_x * s.pixel_step);
+    }
+}
+
+/* ---- gathers ---------------------------------------------------------------------------------------------------------- */
+
+/* index: elements, i32 or i64, scalar or vector, from `base`. */
+static LLVMValueRef gather(emitter *e, const storage *s, LLVMValueRef base, LLVMValueRef index)
+{
+    LLVMContextRef c = emit_context(e);
+    LLVMTypeRef element = emit_memory_type(c, s->kind);
+    LLVMValueRef at = LLVMBuildGEP2(e->builder, element, base, &index, 1, "");
+    if (LLVMGetTypeKind(LLVMTypeOf(index)) != LLVMVectorTypeKind) return memory_load(e, s, element, at);
+    LLVMTypeRef t = LLVMVectorType(element, (unsigned)e->lanes), over[2] = { t, LLVMTypeOf(at) };
+    unsigned id = LLVMLookupIntrinsicID("llvm.masked.gather", 18);
+    LLVMValueRef ones[64];
+    for (int k = 0; k < e->lanes; k++) ones[k] = LLVMConstInt(LLVMInt1TypeInContext(c), 1, 0);
+    LLVMValueRef args[4] = { at, emit_i32(e, s->bytes), LLVMConstVector(ones, (unsigned)e->lanes), LLVMGetPoison(t) };
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(e->m->module, id, over, 2);
+    return LLVMBuildCall2(e->builder, LLVMIntrinsicGetType(c, id, over, 2), f, args, 4, "");
+}
+
+static LLVMValueRef pick(emitter *e, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) { return LLVMBuildSelect(e->builder, c, a, b, ""); }
+
+static LLVMValueRef smaller(emitter *e, LLVMValueRef a, LLVMValueRef b) { return pick(e, LLVMBuildICmp(e->builder, LLVMIntSLT, a, b, ""), a, b); }
+static LLVMValueRef larger(emitter *e, LLVMValueRef a, LLVMValueRef b) { return pick(e, LLVMBuildICmp(e->builder, LLVMIntSGT, a, b, ""), a, b); }
+
+/* k mod n for n > 0, through an exact quotient in double: |k| < 2^31 is far inside 53 bits, and vectors have no division. */
+static LLVMValueRef modulo(emitter *e, LLVMValueRef k, LLVMValueRef n)
+{
+    LLVMTypeRef i = LLVMTypeOf(k), f = LLVMDoubleTypeInContext(emit_context(e));
+    if (LLVMGetTypeKind(i) == LLVMVectorTypeKind) f = LLVMVectorType(f, LLVMGetVectorSize(i));
+    LLVMValueRef q = LLVMBuildFDiv(e->builder, LLVMBuildSIToFP(e->builder, k, f, ""), LLVMBuildSIToFP(e->builder, n, f, ""), "");
+    q = LLVMBuildFPToSI(e->builder, emit_intrinsic(e, "llvm.floor", &q, 1), i, "");
+    return LLVMBuildSub(e->builder, k, LLVMBuildMul(e->builder, q, n, ""), "");
+}
+
+/* lowering/tensor.h border_map, on i32 scalars or vectors. */
+static LLVMValueRef map_border(emitter *e, int mode, LLVMValueRef i, LLVMValueRef lo, LLVMValueRef hi)
+{
+    LLVMBuilderRef b = e->builder;
+    if (mode == BORDER_none) return i;
+    if (mode == BORDER_edge || mode == BORDER_value) return smaller(e, larger(e, i, lo), hi);
+    bool vector = LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMVectorTypeKind;
+    LLVMValueRef one = vector ? emit_splat(e, emit_i32(e, 1)) : emit_i32(e, 1);
+    LLVMValueRef n = LLVMBuildAdd(b, LLVMBuildSub(b, hi, lo, ""), one, ""), k = LLVMBuildSub(b, i, lo, "");
+    if (mode == BORDER_wrap) return LLVMBuildAdd(b, lo, modulo(e, k, n), "");
+    LLVMValueRef twice = LLVMBuildAdd(b, n, n, "");
+    LLVMValueRef period = mode == BORDER_reflect ? twice : LLVMBuildSub(b, twice, LLVMBuildAdd(b, one, one, ""), "");
+    LLVMValueRef m = modulo(e, k, larger(e, period, one));
+    LLVMValueRef back = LLVMBuildSub(b, period, m, "");
+    if (mode == BORDER_reflect) back = LLVMBuildSub(b, back, one, "");
+    m = pick(e, LLVMBuildICmp(b, LLVMIntSLT, m, n, ""), m, back);
+    return LLVMBuildAdd(b, lo, m, "");
+}
+
+typedef struct axis_index { LLVMValueRef index, inside; } axis_index;     /* inside: NULL unless the mode is `value` */
+
+static axis_index index_on_axis(emitter *e, ref load, int d, int u, int row, bool vector)
+{
+    const tensor_stage *s = stage_at(e->pipe, node_at(e->pipe, load)->payload);
+    int mode = node_at(e->pipe, load)->border[d];
+    ref lo_ref = s->lo[d], hi_ref = s->hi[d];
+    axis_index a = { emit_part(e, load_index(e->pipe, load, d), u, row, 0, vector), NULL };
+    if (mode == BORDER_none) return a;
+    LLVMValueRef lo = emit_part(e, lo_ref, 0, 0, 0, vector), hi = emit_part(e, hi_ref, 0, 0, 0, vector);
+    if (mode == BORDER_value)
+        a.inside = LLVMBuildAnd(e->builder, LLVMBuildICmp(e->builder, LLVMIntSGE, a.index, lo, ""),
+                                LLVMBuildICmp(e->builder, LLVMIntSLE, a.index, hi, ""), "");
+    a.index = map_border(e, mode, a.index, lo, hi);
+    return a;
+}
+
+/* Puts the border values over what was loaded: x is asked last here, so that it wins. */
+static LLVMValueRef apply_values(emitter *e, ref load, int rank, const axis_index *axes, LLVMValueRef v, int u, int row, int c, bool vector)
+{
+    for (int d = rank - 1; d >= 0; d--) {
+        ref value = load_outside(e->pipe, load, d);
+        if (!value || !axes[d].inside) continue;
+        v = pick(e, axes[d].inside, v, emit_part(e, value, u, row, c, vector));
+    }
+    return v;
+}
+
+static LLVMValueRef table_global(emitter *e, uint32_t stage)
+{
+    emit_module *m = e->m;
+    if (m->tables[stage]) return m->tables[stage];
+    tensor_stage s = *stage_at(e->pipe, stage);
+    int64_t count = s.type.lanes, lo, hi;
+    for (int d = 0; d < s.rank; d++) {
+        node_is_const(e->pipe, s.lo[d], &lo);
+        node_is_const(e->pipe, s.hi[d], &hi);
+        count *= hi - lo + 1;
+    }
+    LLVMTypeRef element = emit_memory_type(m->context, s.type.kind);
+    LLVMValueRef *words = ARENA_ARRAY(m->memory, LLVMValueRef, count + 1);
+    for (int64_t k = 0; k < count; k++) {
+        if (s.type.kind == KIND_f16) words[k] = LLVMConstReal(element, (double)scalar_of_bits(KIND_f16, s.words[k]).f);
+        else if (s.type.kind == KIND_bool) words[k] = LLVMConstInt(element, s.words[k], 0);
+        else words[k] = emit_constant(e, s.type.kind, s.words[k]);
+    }
+    LLVMTypeRef t = LLVMArrayType2(element, (uint64_t)count);
+    LLVMValueRef g = LLVMAddGlobal(m->module, t, s.name);
+    LLVMSetInitializer(g, LLVMConstArray2(element, words, (uint64_t)count));
+    LLVMSetGlobalConstant(g, 1);
+    LLVMSetLinkage(g, LLVMPrivateLinkage);
+    LLVMSetUnnamedAddress(g, LLVMGlobalUnnamedAddr);
+    LLVMSetAlignment(g, 16);
+    return m->tables[stage] = g;
+}
+
+/* Element index inside a table: constant bounds, dimension 0 fastest. */
+static LLVMValueRef table_index(emitter *e, const tensor_stage *s, const axis_index *axes, bool vector)
+{
+    LLVMBuilderRef b = e->builder;
+    LLVMValueRef total = vector ? emit_splat(e, emit_i32(e, 0)) : emit_i32(e, 0);
+    int64_t step = s->type.lanes;
+    for (int d = 0; d < s->rank; d++) {
+        int64_t lo = 0, hi = 0;
+        node_is_const(e->pipe, s->lo[d], &lo);
+        node_is_const(e->pipe, s->hi[d], &hi);
+        LLVMValueRef first = emit_i32(e, (int32_t)lo), scale = emit_i32(e, (int32_t)step);
+        if (vector) { first = emit_splat(e, first); scale = emit_splat(e, scale); }
+        total = LLVMBuildAdd(b, total, LLVMBuildMul(b, LLVMBuildSub(b, axes[d].index, first, ""), scale, ""), "");
+        step *= hi - lo + 1;
+    }
+    return total;
+}
+
+static LLVMValueRef widen_index(emitter *e, LLVMValueRef i)
+{
+    LLVMTypeRef t = i64_type(e);
+    if (LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMVectorTypeKind) t = LLVMVectorType(t, (unsigned)e->lanes);
+    return LLVMBuildSExt(e->builder, i, t, "");
+}
+
+static LLVMValueRef view_field(emitter *e, int memory, size_t offset, LLVMTypeRef t)
+{
+    LLVMBasicBlockRef back = emit_hoist_begin(e);
+    LLVMValueRef views = emit_frame_field(e, offsetof(haloi_frame, views), pointer_type(e), "views");
+    LLVMValueRef v = emit_field(e, views, sizeof(haloi_view) * (size_t)memory + offset, t, "view");
+    emit_hoist_end(e, back);
+    return v;
+}
+
+/* Byte offset of a pixel inside memory; every axis but x has a stride that is known at run time only. */
+static LLVMValueRef memory_offset(emitter *e, const cpu_edge *edge, const storage *s, const axis_index *axes, int rank, bool vector)
+{
+    LLVMBuilderRef b = e->builder;
+    LLVMValueRef total = NULL;
+    for (int d = 0; d < rank; d++) {
+        LLVMValueRef stride = d == 0 ? emit_i64(e, (int64_t)s->bytes * (s->planes ? 1 : s->lanes))
+                                     : view_field(e, edge->memory, offsetof(haloi_view, stride) + 8 * (size_t)d, i64_type(e));
+        LLVMValueRef step = LLVMBuildMul(b, widen_index(e, axes[d].index), vector ? emit_splat(e, stride) : stride, "");
+        total = total ? LLVMBuildAdd(b, total, step, "") : step;
+    }
+    return total ? total : emit_i64(e, 0);
+}
+
+static void load_anywhere(emitter *e, const cpu_read *read, int u, int row, bool vector, LLVMValueRef *out)
+{
+    const cpu_edge *edge = &e->stage->edges.items[read->edge];
+    tensor_stage t = *stage_at(e->pipe, edge->stage);
+    storage s = storage_of(e, edge);
+    axis_index axes[TENSOR_MAX_RANK];
+    for (int d = 0; d < t.rank; d++) axes[d] = index_on_axis(e, read->load, d, u, row, vector);
+    vector = vector && e->lanes > 1;
+    for (int c = 0; c < s.lanes; c++) {
+        LLVMValueRef v;
+        if (t.kind == STAGE_table) {
+            LLVMValueRef base = element_pointer(e, &s, table_global(e, edge->stage), emit_i64(e, c));
+            v = gather(e, &s, base, table_index(e, &t, axes, vector));
+        } else {
+            LLVMValueRef base = view_field(e, edge->memory, offsetof(haloi_view, data), pointer_type(e));
+            int place = component_place(&s, c);
+            if (s.planes && place) {
+                LLVMValueRef plane = view_field(e, edge->memory, offsetof(haloi_view, plane_bytes), i64_type(e));
+                base = emit_byte_offset(e, base, LLVMBuildMul(e->builder, plane, emit_i64(e, place), ""));
+            } else if (place) base = emit_byte_offset(e, base, emit_i64(e, (int64_t)place * s.bytes));
+            storage bytes = s;
+            LLVMValueRef offset = memory_offset(e, edge, &s, axes, t.rank, vector);
+            LLVMTypeRef byte = LLVMInt8TypeInContext(emit_context(e));
+            LLVMValueRef at = LLVMBuildGEP2(e->builder, byte, base, &offset, 1, "");
+            LLVMValueRef zero = vector ? LLVMConstNull(LLVMTypeOf(offset)) : emit_i64(e, 0);
+            v = gather(e, &bytes, at, zero);
+        }
+        v = emit_from_memory(e, v, s.kind);
+        v = emit_cast(e, v, s.kind, node_type(e->pipe, read->load).kind);
+        out[c] = apply_values(e, read->load, t.rank, axes, v, u, row, c, vector || e->lanes == 1);
+        if (e->flat) break;
+    }
+}
+
+/* Rows through the driver's pointers, columns computed (and mapped here). */
+static void load_row_gather(emitter *e, const cpu_read *read, int u, int row, bool vector, LLVMValueRef *out)
+{
+    const cpu_edge *edge = &e->stage->edges.items[read->edge];
+    storage s = storage_of(e, edge);
+    axis_index x = index_on_axis(e, read->load, 0, u, row, vector);
+    vector = vector && e->lanes > 1;
+    for (int c = 0; c < s.lanes; c++) {
+        int place = component_place(&s, c);
+        LLVMValueRef base = row_pointer(e, read, row, s.planes ? place : 0);
+        if (!s.planes && place) base = emit_byte_offset(e, base, emit_i64(e, (int64_t)place * s.bytes));
+        LLVMValueRef index = x.index;
+        if (s.pixel_step > 1) {
+            LLVMValueRef step = emit_i32(e, s.pixel_step);
+            index = LLVMBuildMul(e->builder, index, vector ? emit_splat(e, step) : step, "");
+        }
+        LLVMValueRef v = emit_from_memory(e, gather(e, &s, base, index), s.kind);
+        v = emit_cast(e, v, s.kind, node_type(e->pipe, read->load).kind);
+        axis_index axes[TENSOR_MAX_RANK] = { x };
+        out[c] = apply_values(e, read->load, 1, axes, v, u, row, c, vector || e->lanes == 1);
+    }
+}
+
+/* ---- a load node --------------------------------------------------------------------------------------------------------- */
+
+static const cpu_read *find_read(emitter *e, ref r)
+{
+    for (uint32_t k = 0; k < e->stage->loads.count; k++) if (e->stage->loads.items[k].load == r) return &e->stage->loads.items[k];
+    return NULL;
+}
+
+void emit_load(emitter *e, ref r, node_value *out)
+{
+    const cpu_read *read = find_read(e, r);
+    assert(read && "a load that the schedule doesn't know");
+    const cpu_edge *edge = &e->stage->edges.items[read->edge];
+    int n = emit_components(e, r), n_u = out->varies ? e->unroll : 1;
+    for (int u = 0; u < n_u; u++)
+        for (int row = 0; row < e->group; row++) {
+            LLVMValueRef parts[TENSOR_MAX_LANES];
+            if (edge->kind == READ_row) {
+                load_row(e, read, u, row, parts);
+                for (int c = 0; c < n; c++) {
+                    parts[c] = emit_from_memory(e, parts[c], stage_at(e->pipe, edge->stage)->type.kind);
+                    parts[c] = emit_cast(e, parts[c], stage_at(e->pipe, edge->stage)->type.kind, node_type(e->pipe, r).kind);
+                }
+            }
+            else if (edge->kind == READ_row_gather) load_row_gather(e, read, u, row, out->varies, parts);
+            else load_anywhere(e, read, u, row, out->varies, parts);
+            memcpy(out->parts + (u * e->group + row) * n, parts, sizeof *parts * (size_t)n);
+        }
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT
+ * Whole functions. A row function walks the columns [x0, x1) three ways: steps of several vectors; then single vectors, the
+ * last of which starts early enough to end at x1 (it computes some pixels a second time, which is harmless but in place);
+ * then, for rows narrower than a vector or in place, one pixel at a time. The bulk has no branch but the loop's. */
+#include "backends/cpu/emit.h"
+
+#include <string.h>
+
+static LLVMTypeRef void_type(emit_module *m) { return LLVMVoidTypeInContext(m->context); }
+static LLVMTypeRef i32_type(emit_module *m) { return LLVMInt32TypeInContext(m->context); }
+static LLVMTypeRef i64_type(emit_module *m) { return LLVMInt64TypeInContext(m->context); }
+static LLVMTypeRef pointer_type(emit_module *m) { return LLVMPointerTypeInContext(m->context, 0); }
+
+static void add_attribute(emit_module *m, LLVMValueRef f, unsigned index, const char *name)
+{
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    LLVMAddAttributeAtIndex(f, index, LLVMCreateEnumAttribute(m->context, kind, 0));
+}
+
+static void begin(emitter *e, emit_module *m, cpu_stage *stage, const char *name, LLVMTypeRef type)
+{
+    cpu_schedule *s = m->schedule;
+    *e = (emitter){ .m = m, .pipe = s->pipe, .all = &s->all, .stage = stage, .lanes = 1, .unroll = 1, .group = 1, .flat_lanes = 1, .scope = 1 };
+    e->n_values = s->pipe->nodes.count + s->pipe->folds.count * (TENSOR_MAX_BINDERS + 2 * TENSOR_MAX_ACCS) + 4096;
+    e->values = ARENA_ARRAY(m->memory, node_value, e->n_values);
+    e->varying = ARENA_ARRAY(m->memory, uint8_t, e->n_values);
+    e->function = LLVMAddFunction(m->module, name, type);
+    LLVMSetLinkage(e->function, LLVMInternalLinkage);
+    add_attribute(m, e->function, (unsigned)LLVMAttributeFunctionIndex, "nounwind");
+    add_attribute(m, e->function, 1, "noalias");
+    e->frame = LLVMGetParam(e->function, 0);
+    e->entry = LLVMAppendBasicBlockInContext(m->context, e->function, "entry");
+    e->builder = LLVMCreateBuilderInContext(m->context);
+    LLVMPositionBuilderAtEnd(e->builder, e->entry);
+}
+
+static LLVMBasicBlockRef block(emitter *e, const char *name) { return LLVMAppendBasicBlockInContext(e->m->context, e->function, name); }
+
+/* ---- stores ---------------------------------------------------------------------------------------------------------- */
+
+static bool stores_planes(emitter *e)
+{
+    if (e->flat) return false;
+    if (!e->stage->sink) return true;
+    return e->m->schedule->memories.items[e->stage->memory].planar;
+}
+
+static LLVMValueRef destination_row(emitter *e, int row, int plane)
+{
+    for (uint32_t k = 0; k < e->rows.count; k++) {
+        row_entry *r = &e->rows.items[k];
+        if (r->edge == -1 && r->row == row && r->component == plane) return r->pointer;
+    }
+    emit_module *m = e->m;
+    LLVMBasicBlockRef back = emit_hoist_begin(e);
+    LLVMValueRef destination = emit_frame_field(e, offsetof(haloi_frame, destination), pointer_type(m), "destination");
+    LLVMValueRef rows = emit_field(e, destination, offsetof(haloi_rows, row), pointer_type(m), "rows");
+    LLVMValueRef at = emit_field(e, rows, sizeof(char *) * (size_t)row, pointer_type(m), "out");
+    if (plane) {
+        LLVMValueRef bytes = emit_field(e, destination, offsetof(haloi_rows, plane_bytes), i64_type(m), "plane");
+        at = emit_byte_offset(e, at, LLVMBuildMul(e->builder, bytes, emit_i64(e, plane), ""));
+    }
+    emit_hoist_end(e, back);
+    row_entry made = { -1, row, plane, at };
+    LIST_PUSH(m->memory, e->rows, made);
+    return at;
+}
+
+static void store_elements(emitter *e, LLVMValueRef row, LLVMValueRef element, LLVMValueRef v, int kind)
+{
+    LLVMValueRef at = LLVMBuildGEP2(e->builder, emit_memory_type(e->m->context, kind), row, &element, 1, "");
+    LLVMSetAlignment(LLVMBuildStore(e->builder, v, at), kind_get((enum kind)kind)->n_bytes);
+}
+
+/* Two values end to end. */
+static LLVMValueRef join(emitter *e, LLVMValueRef a, LLVMValueRef b)
+{
+    unsigned n = LLVMGetVectorSize(LLVMTypeOf(a));
+    LLVMValueRef mask[256];
+    for (unsigned k = 0; k < 2 * n; k++) mask[k] = emit_i32(e, (int32_t)k);
+    return LLVMBuildShuffleVector(e->builder, a, b, LLVMConstVector(mask, 2 * n), "");
+}
+
+static LLVMValueRef interleave(emitter *e, LLVMValueRef *parts, int n)
+{
+    LLVMTypeRef t = LLVMTypeOf(parts[0]);
+    LLVMValueRef low = join(e, parts[0], parts[1]), high = join(e, n > 2 ? parts[2] : LLVMGetPoison(t), n > 3 ? parts[3] : LLVMGetPoison(t));
+    LLVMValueRef mask[256];
+    for (int k = 0; k < e->lanes * n; k++) mask[k] = emit_i32(e, k % n * e->lanes + k / n);
+    return LLVMBuildShuffleVector(e->builder, low, high, LLVMConstVector(mask, (unsigned)(e->lanes * n)), "");
+}
+
+static void store_pixels(emitter *e, LLVMValueRef *parts, int n, int kind, int u, int row)
+{
+    bool bgra = e->stage->sink && e->m->schedule->memories.items[e->stage->memory].bgra;
+    LLVMValueRef x = u ? LLVMBuildAdd(e->builder, e->x, emit_i64(e, (int64_t)u * e->lanes), "") : e->x;
+    if (bgra && n >= 3) { LLVMValueRef t = parts[0]; parts[0] = parts[2]; parts[2] = t; }
+    if (n == 1 || stores_planes(e)) {
+        for (int c = 0; c < n; c++) store_elements(e, destination_row(e, row, c), x, parts[c], kind);
+        return;
+    }
+    LLVMValueRef first = LLVMBuildMul(e->builder, x, emit_i64(e, n), ""), out = destination_row(e, row, 0);
+    if (e->lanes > 1) { store_elements(e, out, first, interleave(e, parts, n), kind); return; }
+    for (int c = 0; c < n; c++) store_elements(e, out, LLVMBuildAdd(e->builder, first, emit_i64(e, c), ""), parts[c], kind);
+}
+
+/* ---- bodies ----------------------------------------------------------------------------------------------------------- */
+
+static void emit_body(emitter *e, ref body, type t, int lanes, int unroll)
+{
+    e->lanes = lanes;
+    e->unroll = unroll;
+    e->scope = 2;
+    emit_node(e, body);
+    int n = e->flat ? 1 : t.lanes;
+    for (int u = 0; u < unroll; u++)
+        for (int row = 0; row < e->group; row++) {
+            LLVMValueRef parts[TENSOR_MAX_LANES];
+            for (int c = 0; c < n; c++) parts[c] = emit_to_memory(e, emit_part(e, body, u, row, c, true), t.kind);
+            store_pixels(e, parts, n, t.kind, u, row);
+        }
+    emit_forget(e, 2);
+}
+
+/* while (x + step <= limit) { body; x += step }; returns x after it. */
+static LLVMValueRef steps_loop(emitter *e, ref body, type t, int lanes, int unroll, LLVMValueRef x, LLVMValueRef limit)
+{
+    LLVMBuilderRef b = e->builder;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(b), head = block(e, "steps"), inside = block(e, "steps.body"), done = block(e, "steps.done");
+    LLVMValueRef step = emit_i64(e, (int64_t)lanes * unroll);
+    LLVMBuildBr(b, head);
+    LLVMPositionBuilderAtEnd(b, head);
+    LLVMValueRef i = LLVMBuildPhi(b, i64_type(e->m), "x"), next = LLVMBuildAdd(b, i, step, "");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLE, next, limit, ""), inside, done);
+    LLVMPositionBuilderAtEnd(b, inside);
+    e->x = i;
+    emit_body(e, body, t, lanes, unroll);
+    LLVMAddIncoming(i, (LLVMValueRef[]){ x, next }, (LLVMBasicBlockRef[]){ before, LLVMGetInsertBlock(b) }, 2);
+    LLVMBuildBr(b, head);
+    LLVMPositionBuilderAtEnd(b, done);
+    return i;
+}
+
+/* Single vectors to the end; the last one starts at limit - lanes where that is allowed. Returns x after it. */
+static LLVMValueRef vectors_loop(emitter *e, ref body, type t, int lanes, LLVMValueRef x, LLVMValueRef start, LLVMValueRef limit)
+{
+    LLVMBuilderRef b = e->builder;
+    LLVMBasicBlockRef back = emit_hoist_begin(e);
+    LLVMValueRef in_place = emit_frame_field(e, offsetof(haloi_frame, no_overlap), i64_type(e->m), "no_overlap");
+    LLVMValueRef last = LLVMBuildSub(b, limit, emit_i64(e, lanes), "last");
+    LLVMValueRef wide = LLVMBuildICmp(b, LLVMIntSGE, last, start, "");
+    LLVMValueRef overlap = LLVMBuildAnd(b, wide, LLVMBuildICmp(b, LLVMIntEQ, in_place, emit_i64(e, 0), ""), "overlap");
+    /* In place only whole vectors fit: then the loop ends at `last`, else at the limit. */
+    LLVMValueRef end = LLVMBuildSelect(b, overlap, LLVMBuildSub(b, limit, emit_i64(e, 1), ""), last, "end");
+    emit_hoist_end(e, back);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(b), head = block(e, "vectors"), inside = block(e, "vectors.body"), done = block(e, "vectors.done");
+    LLVMBuildBr(b, head);
+    LLVMPositionBuilderAtEnd(b, head);
+    LLVMValueRef i = LLVMBuildPhi(b, i64_type(e->m), "x");
+    LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLE, i, end, ""), inside, done);
+    LLVMPositionBuilderAtEnd(b, inside);
+    LLVMValueRef late = LLVMBuildICmp(b, LLVMIntSGT, i, last, "");
+    e->x = LLVMBuildSelect(b, late, last, i, "");
+    LLVMValueRef next = LLVMBuildAdd(b, e->x, emit_i64(e, lanes), "");
+    emit_body(e, body, t, lanes, 1);
+    LLVMAddIncoming(i, (LLVMValueRef[]){ x, next }, (LLVMBasicBlockRef[]){ before, LLVMGetInsertBlock(b) }, 2);
+    LLVMBuildBr(b, head);
+    LLVMPositionBuilderAtEnd(b, done);
+    return i;
+}
+
+static LLVMValueRef column(emitter *e, unsigned argument)
+{
+    LLVMValueRef x = LLVMBuildSExt(e->builder, LLVMGetParam(e->function, argument), i64_type(e->m), "");
+    return e->flat_lanes > 1 ? LLVMBuildMul(e->builder, x, emit_i64(e, e->flat_lanes), "") : x;
+}
+
+static LLVMValueRef emit_columns(emit_module *m, cpu_stage *stage, int group, ref body, type t, const char *name, int unroll)
+{
+    emitter e;
+    LLVMTypeRef args[4] = { pointer_type(m), i32_type(m), i32_type(m), i32_type(m) };
+    begin(&e, m, stage, name, LLVMFunctionType(void_type(m), args, 4, 0));
+    e.group = group;
+    e.flat = stage->flat;
+    e.flat_lanes = stage->flat ? t.lanes : 1;
+    e.y = LLVMGetParam(e.function, 1);
+    LLVMValueRef start = column(&e, 2), limit = column(&e, 3), x = start;
+    LLVMBasicBlockRef first = block(&e, "columns");
+    LLVMPositionBuilderAtEnd(e.builder, first);
+    e.scope = 2;
+    if (unroll > 1) x = steps_loop(&e, body, t, stage->lanes, unroll, x, limit);
+    if (stage->lanes > 1) x = vectors_loop(&e, body, t, stage->lanes, x, start, limit);
+    steps_loop(&e, body, t, 1, 1, x, limit);
+    LLVMBuildRetVoid(e.builder);
+    LLVMPositionBuilderAtEnd(e.builder, e.entry);
+    LLVMBuildBr(e.builder, first);
+    LLVMDisposeBuilder(e.builder);
+    return e.function;
+}
+
+LLVMValueRef emit_row_function(emit_module *m, cpu_stage *stage, int group, const char *name)
+{
+    const tensor_stage *s = stage_at(m->schedule->pipe, stage->stage);
+    return emit_columns(m, stage, group, s->body, s->type, name, stage->unroll);
+}
+
+LLVMValueRef emit_fill_function(emit_module *m, cpu_stage *stage, ref value, const char *name)
+{
+    return emit_columns(m, stage, 1, value, stage_at(m->schedule->pipe, stage->stage)->type, name, 1);
+}
+
+/* ---- setup -------------------------------------------------------------------------------------------------------------- */
+
+static void return_unless(emitter *e, LLVMValueRef holds, int32_t code)
+{
+    LLVMBasicBlockRef bad = block(e, "bad"), good = block(e, "good");
+    LLVMBuildCondBr(e->builder, holds, good, bad);
+    LLVMPositionBuilderAtEnd(e->builder, bad);
+    LLVMBuildRet(e->builder, emit_i32(e, code));
+    LLVMPositionBuilderAtEnd(e->builder, good);
+    e->entry = good;
+}
+
+/* lo <= v and v <= hi (v < hi), false for NaN. */
+static LLVMValueRef in_range(emitter *e, LLVMValueRef v, const tensor_param *p)
+{
+    LLVMBuilderRef b = e->builder;
+    if (kind_is_float(p->type.kind)) {
+        LLVMTypeRef d = LLVMDoubleTypeInContext(e->m->context);
+        v = LLVMBuildFPExt(b, v, d, "");
+        LLVMValueRef low = LLVMBuildFCmp(b, LLVMRealOGE, v, LLVMConstReal(d, p->lo), "");
+        LLVMValueRef high = LLVMBuildFCmp(b, p->half_open ? LLVMRealOLT : LLVMRealOLE, v, LLVMConstReal(d, p->hi), "");
+        return LLVMBuildAnd(b, low, high, "");
+    }
+    LLVMTypeRef i = i64_type(e->m);
+    bool sign = kind_get((enum kind)p->type.kind)->class == 'I';
+    v = sign ? LLVMBuildSExt(b, v, i, "") : LLVMBuildZExt(b, v, i, "");
+    LLVMValueRef low = LLVMBuildICmp(b, LLVMIntSGE, v, emit_i64(e, (int64_t)p->lo), "");
+    LLVMValueRef high = LLVMBuildICmp(b, p->half_open ? LLVMIntSLT : LLVMIntSLE, v, emit_i64(e, (int64_t)p->hi), "");
+    return LLVMBuildAnd(b, low, high, "");
+}
+
+static void check_parameters(emitter *e)
+{
+    for (uint32_t k = 0; k < e->pipe->params.count; k++) {
+        tensor_param p = e->pipe->params.items[k];
+        if (!p.has_range) continue;
+        ref node = tensor_param_node(e->pipe, k);
+        for (int c = 0; c < p.type.lanes; c++)
+            return_unless(e, in_range(e, emit_part(e, node, 0, 0, c, false), &p), -1 - (int32_t)k);
+    }
+}
+
+LLVMValueRef emit_setup_function(emit_module *m, const char *name)
+{
+    emitter e;
+    LLVMTypeRef args[2] = { pointer_type(m), pointer_type(m) };
+    begin(&e, m, NULL, name, LLVMFunctionType(i32_type(m), args, 2, 0));
+    check_parameters(&e);
+    for (uint32_t k = 0; k < e.pipe->checks.count; k++)
+        return_unless(&e, emit_scalar(&e, e.pipe->checks.items[k].condition, 0), 1 + (int32_t)k);
+    for (uint32_t k = 0; k < m->schedule->slots.count; k++) {
+        LLVMValueRef v = emit_scalar(&e, m->schedule->slots.items[k], 0);
+        LLVMValueRef at = emit_byte_offset(&e, LLVMGetParam(e.function, 1), emit_i64(&e, 4 * (int64_t)k));
+        LLVMBuildStore(e.builder, v, at);
+    }
+    LLVMBuildRet(e.builder, emit_i32(&e, 0));
+    LLVMDisposeBuilder(e.builder);
+    return e.function;
+}

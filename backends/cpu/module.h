@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ * LLVM modules: row functions, the plan as constants, and the entries of a library. */
+#ifndef HALO_BACKENDS_CPU_MODULE_H
+#define HALO_BACKENDS_CPU_MODULE_H
+
+#include "backends/cpu/emit.h"
+#include "backends/cpu/target.h"
+
+/* The params struct of the C header: natural alignment, members in order. Returns its size; offsets may be NULL. */
+size_t params_layout(const tensor_pipe *p, int32_t *offsets);
+
+/* The plan of a schedule as words (in the schedule's memory). Numbers functions in the order of plan_functions. */
+typedef struct plan_words { int32_t *words; uint32_t count; uint32_t n_functions; } plan_words;
+plan_words plan_write(cpu_schedule *s);
+
+/* Emits all functions and constants of one schedule; `name` prefixes every symbol. Returns the haloi_code global (internal). */
+LLVMValueRef module_emit_code(cpu_schedule *s, LLVMModuleRef module, const cpu_machine *machine, const char *name);
+
+/* Runs the short list of cleaning passes. */
+bool module_optimise(LLVMModuleRef module, const cpu_machine *machine, diags *d);
+
+/* A library's entries for one pipe: NAME, NAME_part, NAME_needs, NAME_size, NAME_error, NAME_defaults. */
+void module_emit_entries(LLVMModuleRef module, tensor_pipe *p, LLVMValueRef *codes, const int *levels, int n_codes);
+/* Links the driver's bitcode and makes all but the entries internal. */
+bool module_link_driver(LLVMModuleRef module, tensor_pipe **pipes, uint32_t n_pipes, diags *d);
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT
+ * The schedule of a pipe on the CPU: its sections, the stages in them (with the row loaders and copies that borders need), how
+ * every load reads, and how each row function is shaped. Made from a private copy of the pipe; emission only reads it. */
+#ifndef HALO_BACKENDS_CPU_SCHEDULE_H
+#define HALO_BACKENDS_CPU_SCHEDULE_H
+
+#include "backends/cpu/cpu.h"
+#include "lowering/dispatch.h"
+
+typedef enum memory_role { MEMORY_input, MEMORY_output, MEMORY_scratch } memory_role;
+
+typedef struct cpu_memory {
+    memory_role role;
+    int         which;              /* input or output number */
+    uint32_t    stage;
+    bool        planar, bgra;
+    int         may_alias;          /* input number or -1 */
+} cpu_memory;
+
+typedef enum read_kind { READ_row, READ_row_gather, READ_anywhere } read_kind;
+
+/* What one stage reads from one producer under one view with one pair of slopes. */
+typedef struct cpu_edge {
+    read_kind kind;
+    int       producer;             /* position in the section, or -1 */
+    int       memory;               /* when producer is -1: memory number, or -1 for a table of constants */
+    uint32_t  stage;                /* the producer's stage */
+    uint8_t   border_x, border_y;
+    int32_t   p_x, p_y, q_y;        /* columns: p_x * x + c (row); rows: (p_y * y + c) // q_y */
+    ref       lo_x, hi_x, lo_y, hi_y;
+} cpu_edge;
+
+/* One load of a stage's body. */
+typedef struct cpu_load {
+    ref load;
+    int edge;                       /* in the stage's edges */
+    ref rest_x, rest_y;             /* the part of the index that is added, without coordinates */
+} cpu_read;
+
+typedef struct cpu_stage {
+    uint32_t stage;
+    bool     sink;
+    int      memory;                /* of a sink */
+    bool     loader;                /* made by the scheduler: copies rows of a memory, borders included */
+    bool     flat;                  /* pixels are one line of components; x counts components */
+    int      lanes;                 /* vector lanes of the bulk loop */
+    int      unroll;                /* vectors a step */
+    int      group;                 /* rows at once */
+    uint8_t  border_x;              /* what the line's ends hold */
+    ref      value_x, value_y;      /* border values of its line, or 0 */
+    double   operations;            /* a pixel */
+    LIST(cpu_edge) edges;
+    LIST(cpu_read) loads;
+} cpu_stage;
+
+typedef struct cpu_section {
+    LIST(cpu_stage) stages;         /* producers first, sinks last */
+    int n_sinks;
+    uint32_t dispatch;
+} cpu_section;
+
+typedef struct cpu_target { int vector_bytes; bool fma, f16c; } cpu_target;
+
+typedef struct cpu_schedule {
+    arena         *memory;
+    tensor_pipe   *pipe;            /* the private copy */
+    depends        all;
+    const cpu_options *options;
+    cpu_target     target;
+    dispatch_plan  plan;
+    LIST(cpu_memory)  memories;
+    int           *memory_of;       /* per stage of the copy: memory number or -1 */
+    uint32_t       n_memory_of;
+    LIST(cpu_section) sections;
+    LIST(ref)      slots;           /* uniform i32 values that the driver asks for; slot 0 is 0 */
+} cpu_schedule;
+
+/* Everything lives in `memory`. The pipe must be verified and through the passes. */
+cpu_schedule *cpu_schedule_make(tensor_pipe *p, const cpu_options *options, cpu_target target, arena *memory);
+
+int schedule_slot(cpu_schedule *s, ref uniform);
+
+/* A private copy in `memory` whose nodes, folds and stages have the same numbers. */
+tensor_pipe *tensor_clone(const tensor_pipe *p, arena *memory);
+/* Replaces folds of few constant iterations by their chains, everywhere. */
+void unroll_folds(tensor_pipe *p, depends *all);
+
+
+
+/* schedule_reads.c: loaders, copies for borders, edges and loads of one section. */
+void schedule_reads(cpu_schedule *s, cpu_section *section);
+/* schedule_shape.c: flat or planar, lanes, groups, unrolling, costs. */
+void schedule_shape(cpu_schedule *s, cpu_section *section);
+
+static inline cpu_stage *section_stage(cpu_section *c, int k) { return &c->stages.items[k]; }
+
+#endif

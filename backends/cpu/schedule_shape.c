@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT
+ * The shape of every row function: whether pixels are treated as one flat line of components, how many vector lanes and
+ * vectors a step takes, how many rows are made at once. The cost model is here and nowhere else; it never changes a bit. */
+#include "backends/cpu/schedule.h"
+
+#include <string.h>
+
+typedef struct shape_maker { cpu_schedule *s; cpu_section *section; } shape_maker;
+
+/* ---- flat --------------------------------------------------------------------------------------------------------- */
+
+static const cpu_read *read_of(const cpu_stage *c, ref load)
+{
+    for (uint32_t k = 0; k < c->loads.count; k++) if (c->loads.items[k].load == load) return &c->loads.items[k];
+    return NULL;
+}
+
+/* The same operations for every component, whose neighbours are the same component: then a row is a line of components. */
+static bool node_is_flat(shape_maker *m, const cpu_stage *c, ref r, int lanes)
+{
+    tensor_pipe *p = m->s->pipe;
+    const tensor_node *n = node_at(p, r);
+    if (!(depends_of(p, &m->s->all, r)->coords & 1)) return n->type.lanes == 1 || n->op == OP_splat || n->op == OP_const;
+    switch ((tensor_op)n->op) {
+    case OP_coord: return true;                          /* as an index; value_uses_column asks about the rest */
+    case OP_vec: case OP_comp: case OP_splat: return lanes == 1;
+    case OP_load: {
+        const cpu_read *read = read_of(c, r);
+        const cpu_edge *e = &c->edges.items[read->edge];
+        if (e->kind != READ_row || e->p_x != 1 || n->type.lanes != lanes) return false;
+        const cpu_memory *memory = e->memory >= 0 ? &m->s->memories.items[e->memory] : NULL;
+        return !memory || !(memory->planar || memory->bgra);
+    }
+    default: return true;
+    }
+}
+
+
+/* Index arithmetic is one lane wide and must not be mistaken for a value: walk values only. */
+static bool values_are_flat(shape_maker *m, const cpu_stage *c, ref r, int lanes, uint8_t *seen)
+{
+    tensor_pipe *p = m->s->pipe;
+    if (r == 0 || seen[r]) return true;
+    seen[r] = 1;
+    if (!node_is_flat(m, c, r, lanes)) return false;
+    const tensor_node *n = node_at(p, r);
+    if (!(depends_of(p, &m->s->all, r)->coords & 1)) return true;
+    if (n->op == OP_load) return true;
+    if (n->op == OP_coord) return false;
+    for (int k = 0; k < n->n_args; k++) if (!values_are_flat(m, c, node_arg(p, r, k), lanes, seen)) return false;
+    if (n->op != OP_result) return true;
+    tensor_fold f = *fold_at(p, n->payload);
+    if (f.where && !values_are_flat(m, c, f.where, lanes, seen)) return false;
+    for (int a = 0; a < f.n_accs; a++)
+        if (!values_are_flat(m, c, f.init[a], lanes, seen) || !values_are_flat(m, c, f.next[a], lanes, seen)) return false;
+    return true;
+}
+
+static bool stage_is_flat(shape_maker *m, const cpu_stage *c)
+{
+    tensor_pipe *p = m->s->pipe;
+    const tensor_stage *t = stage_at(p, c->stage);
+    if (t->type.lanes == 1) return true;
+    if (c->sink) {
+        const cpu_memory *out = &m->s->memories.items[c->memory];
+        if (out->planar || out->bgra) return false;
+    }
+    if (c->value_x && node_at(p, c->value_x)->op == OP_vec) return false;
+    if (c->value_y && node_at(p, c->value_y)->op == OP_vec) return false;
+    uint8_t *seen = ARENA_ARRAY(m->s->memory, uint8_t, p->nodes.count);
+    return values_are_flat(m, c, t->body, t->type.lanes, seen);
+}
+
+/* A line between two stages lies one way: both are flat or neither. */
+static void settle_flat(shape_maker *m)
+{
+    cpu_section *section = m->section;
+    for (uint32_t k = 0; k < section->stages.count; k++) {
+        cpu_stage *c = section_stage(section, (int)k);
+        c->flat = stage_is_flat(m, c);
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t k = 0; k < section->stages.count; k++) {
+            cpu_stage *c = section_stage(section, (int)k);
+            for (uint32_t j = 0; j < c->edges.count; j++) {
+                int producer = c->edges.items[j].producer;
+                if (producer < 0) continue;
+                cpu_stage *from = section_stage(section, producer);
+                int lanes = stage_at(m->s->pipe, from->stage)->type.lanes;
+                if (lanes == 1) continue;
+                bool reads_flat = c->flat && stage_at(m->s->pipe, c->stage)->type.lanes == lanes;
+                if (reads_flat == from->flat) continue;
+                changed = true;
+                if (reads_flat) c->flat = false;
+                else from->flat = false;
+            }
+        }
+    }
+}
+
+/* ---- cost ----------------------------------------------------------------------------------------------------------- */
+
+static double fold_elements(tensor_pipe *p, uint32_t fold)
+{
+    tensor_fold f = *fold_at(p, fold);
+    double n = 1;
+    for (int b = 0; b < f.n_binders; b++) {
+        int64_t lo, hi;
+        n *= node_is_const(p, f.lo[b], &lo) && node_is_const(p, f.hi[b], &hi) ? (double)(hi - lo + 1) : 15;
+    }
+    return n;
+}
+
+typedef struct body_facts { double operations; int widest_bytes; int vector_nodes; bool loops; } body_facts;
+
+static double node_cost(const tensor_node *n)
+{
+    switch ((tensor_op)n->op) {
+    case OP_const: case OP_param: case OP_dim: case OP_coord: case OP_binder: case OP_acc: case OP_result:
+    case OP_splat: case OP_vec: case OP_comp: case OP_load: return 0;
+    case OP_fma: case OP_muladd: return 2.0 * n->type.lanes;
+    default: return n->type.lanes;
+    }
+}
+
+static body_facts facts_of(shape_maker *m, const cpu_stage *c)
+{
+    tensor_pipe *p = m->s->pipe;
+    body_facts f = { .widest_bytes = 1 };
+    ref_list nodes = { 0 };
+    reached_nodes(p, m->s->memory, &stage_at(p, c->stage)->body, 1, &nodes);
+    for (uint32_t k = 0; k < nodes.count; k++) {
+        const tensor_node *n = node_at(p, nodes.items[k]);
+        const depend *d = depends_of(p, &m->s->all, nodes.items[k]);
+        if (n->op == OP_result) f.loops = true;
+        if (!(d->coords & 1) || n->op == OP_coord) continue;
+        double times = 1;
+        for (int fold = 0; fold < d->n_open; fold++) times *= fold_elements(p, d->open[fold]);
+        bool index = n->type.kind == KIND_i32 && n->type.lanes == 1 && n->op == OP_add && node_at(p, node_arg(p, nodes.items[k], 0))->op == OP_coord;
+        if (index) continue;
+        f.operations += node_cost(n) * times;
+        f.vector_nodes++;
+        int bytes = n->type.kind == KIND_f16 ? 4 : kind_get((kind)n->type.kind)->n_bytes;
+        if (bytes > f.widest_bytes) f.widest_bytes = bytes;
+    }
+    return f;
+}
+
+static int row_reach(shape_maker *m, const cpu_stage *c)
+{
+    int most = 0;
+    for (uint32_t k = 0; k < c->edges.count; k++) {
+        const cpu_edge *e = &c->edges.items[k];
+        int32_t reach;
+        if (e->kind == READ_anywhere || e->p_y == 0) continue;
+        if (linear_difference(m->s->pipe, e->hi_y, e->lo_y, &reach) && reach > most) most = reach;
+    }
+    return most;
+}
+
+static void choose_shape(shape_maker *m, cpu_stage *c)
+{
+    body_facts f = facts_of(m, c);
+    const tensor_stage *t = stage_at(m->s->pipe, c->stage);
+    int bytes = kind_get((kind)t->type.kind)->n_bytes;
+    if (t->type.kind == KIND_f16) bytes = 4;
+    if (bytes > f.widest_bytes) f.widest_bytes = bytes;
+    c->lanes = m->s->target.vector_bytes / f.widest_bytes;
+    int reach = row_reach(m, c), planes = c->flat ? 1 : t->type.lanes;
+    c->group = 1;
+    if (!f.loops && t->rank > 1) {
+        if (reach >= 6) c->group = 4;
+        else if (reach >= 1) c->group = 2;
+        while (c->group > 1 && f.vector_nodes * c->group * (c->flat ? 1 : planes) > 1200) c->group /= 2;
+    }
+    c->unroll = 1;
+    if (f.loops) c->unroll = planes >= 3 ? 2 : 4;
+    else if (c->group == 1 && f.vector_nodes * planes <= 48) c->unroll = 2;
+    c->operations = f.operations < 1 ? 1 : f.operations;
+}
+
+void schedule_shape(cpu_schedule *s, cpu_section *section)
+{
+    shape_maker m = { s, section };
+    settle_flat(&m);
+    for (uint32_t k = 0; k < section->stages.count; k++) choose_shape(&m, section_stage(section, (int)k));
+}

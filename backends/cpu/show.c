@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT
+ * The schedule as text: `dispatch` (which stages run together), `kernel` (how every stage's rows are made), `explain` (for
+ * people: what was fused, buffered and cut, and why). */
+#include "backends/cpu/module.h"
+
+#include <string.h>
+
+bool single_text(tensor_pipe *p, const cpu_options *options, bool assembly, text *out, diags *d);
+
+static const char *name_of(cpu_schedule *s, uint32_t stage) { return stage_at(s->pipe, stage)->name; }
+
+static void type_name(text *out, type t)
+{
+    text_string(out, kind_get((enum kind)t.kind)->name);
+    if (t.lanes > 1) text_printf(out, "x%d", t.lanes);
+}
+
+/* A uniform expression, in the language's spelling. */
+static void uniform_text(cpu_schedule *s, ref r, text *out)
+{
+    tensor_pipe *p = s->pipe;
+    const tensor_node *n = node_at(p, r);
+    int64_t v;
+    if (node_is_const(p, r, &v)) { text_printf(out, "%lld", (long long)v); return; }
+    if (n->op == OP_dim) { text_string(out, p->dims.items[n->payload].name); return; }
+    if (n->op == OP_param) { text_string(out, p->params.items[n->payload].name); return; }
+    float f;
+    if (node_is_f32(p, r, &f)) { text_f32(out, f); return; }
+    const char *infix = n->op == OP_add ? " + " : n->op == OP_sub ? " - " : n->op == OP_mul ? "*" : n->op == OP_floordiv ? " // " : NULL;
+    text_string(out, infix ? "(" : op_get((tensor_op)n->op)->name);
+    if (!infix) text_string(out, "(");
+    for (int k = 0; k < n->n_args; k++) {
+        if (k) text_string(out, infix ? infix : ", ");
+        uniform_text(s, node_arg(p, r, k), out);
+    }
+    text_string(out, ")");
+}
+
+static void range_text(cpu_schedule *s, ref lo, ref hi, text *out)
+{
+    uniform_text(s, lo, out);
+    if (lo == hi) return;
+    text_string(out, "..");
+    uniform_text(s, hi, out);
+}
+
+/* ---- dispatch ------------------------------------------------------------------------------------------------------------- */
+
+static void dispatch_text(cpu_schedule *s, text *out)
+{
+    text_printf(out, "dispatches 1 @%s\n", s->pipe->name);
+    for (uint32_t k = 0; k < s->plan.dispatches.count; k++) {
+        const dispatch *d = &s->plan.dispatches.items[k];
+        text_printf(out, "dispatch %u {\n", k);
+        for (uint32_t j = 0; j < d->stages.count; j++) {
+            uint32_t stage = d->stages.items[j];
+            text_printf(out, "  %%%s ", name_of(s, stage));
+            type_name(out, stage_at(s->pipe, stage)->type);
+            text_printf(out, " %s", s->plan.why[stage] == CUT_none ? "fused" : "stored");
+            if (s->plan.why[stage] != CUT_none) text_printf(out, " ; %s", cut_text(s->plan.why[stage]));
+            text_string(out, "\n");
+        }
+        text_string(out, "}\n");
+    }
+}
+
+/* ---- kernel --------------------------------------------------------------------------------------------------------------- */
+
+static void edge_text(cpu_schedule *s, cpu_section *section, const cpu_edge *e, text *out)
+{
+    static const char *const KINDS[] = { "rows", "rows gathered", "anywhere" };
+    text_printf(out, "    read %%%s %s", e->producer >= 0 ? name_of(s, section_stage(section, e->producer)->stage) : name_of(s, e->stage), KINDS[e->kind]);
+    if (e->kind != READ_anywhere) {
+        text_printf(out, " y (%d*y + ", e->p_y);
+        range_text(s, e->lo_y, e->hi_y, out);
+        text_printf(out, ")//%d %s", e->q_y, border_name((border)e->border_y));
+    }
+    if (e->kind == READ_row) {
+        text_printf(out, " x %d*x + ", e->p_x);
+        range_text(s, e->lo_x, e->hi_x, out);
+        text_printf(out, " %s", border_name((border)e->border_x));
+    }
+    text_printf(out, " from %s\n", e->producer >= 0 ? "line" : e->memory >= 0 ? "memory" : "constants");
+}
+
+static void stage_text(cpu_schedule *s, cpu_section *section, const cpu_stage *c, text *out)
+{
+    tensor_stage t = *stage_at(s->pipe, c->stage);
+    text_printf(out, "  stage %%%s ", t.name);
+    type_name(out, t.type);
+    text_string(out, " (");
+    for (int d = 0; d < t.rank; d++) { if (d) text_string(out, ", "); range_text(s, t.lo[d], t.hi[d], out); }
+    text_printf(out, ") to %s %s lanes=%d unroll=%d rows=%d operations=%.0f {\n", c->sink ? "memory" : "line", c->flat ? "flat" : "planes",
+                c->lanes, c->unroll, c->group, c->operations);
+    if (!c->sink && c->border_x != BORDER_none) text_printf(out, "    ends %s\n", border_name((border)c->border_x));
+    for (uint32_t k = 0; k < c->edges.count; k++) edge_text(s, section, &c->edges.items[k], out);
+    text_string(out, "  }\n");
+}
+
+static void kernel_text(cpu_schedule *s, text *out)
+{
+    for (uint32_t k = 0; k < s->sections.count; k++) {
+        cpu_section *section = &s->sections.items[k];
+        text_printf(out, "kernel 1 @%s.%u {\n", s->pipe->name, k);
+        for (uint32_t j = 0; j < section->stages.count; j++) stage_text(s, section, section_stage(section, (int)j), out);
+        text_string(out, "}\n");
+    }
+}
+
+/* ---- explain -------------------------------------------------------------------------------------------------------------- */
+
+static void explain_reads(cpu_schedule *s, cpu_section *section, const cpu_stage *c, text *out)
+{
+    for (uint32_t k = 0; k < c->edges.count; k++) {
+        const cpu_edge *e = &c->edges.items[k];
+        const char *from = name_of(s, e->producer >= 0 ? section_stage(section, e->producer)->stage : e->stage);
+        text_printf(out, "      reads `%s`", from);
+        if (e->kind == READ_anywhere) { text_string(out, e->memory < 0 ? ", a table of constants\n" : " anywhere (a gather)\n"); continue; }
+        text_string(out, ", rows ");
+        range_text(s, e->lo_y, e->hi_y, out);
+        if (e->p_y != 1 || e->q_y != 1) text_printf(out, " of (%d*y + .)//%d", e->p_y, e->q_y);
+        if (e->kind == READ_row_gather) text_string(out, ", columns computed");
+        else {
+            text_string(out, ", columns ");
+            range_text(s, e->lo_x, e->hi_x, out);
+            if (e->p_x != 1) text_printf(out, " of %d*x", e->p_x);
+        }
+        if (e->border_x || e->border_y) text_printf(out, "; border x %s, y %s", border_name((border)e->border_x), border_name((border)e->border_y));
+        text_string(out, "\n");
+    }
+}
+
+static void explain_stage(cpu_schedule *s, cpu_section *section, const cpu_stage *c, text *out)
+{
+    tensor_stage t = *stage_at(s->pipe, c->stage);
+    text_printf(out, "    `%s` (", t.name);
+    type_name(out, t.type);
+    text_string(out, c->sink ? "): stored" : c->loader ? "): rows copied for their border" : "): kept in a line buffer");
+    cut_reason why = c->stage < s->n_memory_of ? s->plan.why[c->stage] : CUT_none;
+    if (c->sink && why != CUT_none) text_printf(out, ", because %s", cut_text(why));
+    if (c->sink && s->plan.because[c->stage]) text_printf(out, " (`%s`)", name_of(s, s->plan.because[c->stage]));
+    text_printf(out, "\n      %d vector lanes, %d vector%s a step, %d row%s at once, %s; about %.0f operations a pixel; bulk share 100 %% but the last columns\n",
+                c->lanes, c->unroll, c->unroll == 1 ? "" : "s", c->group, c->group == 1 ? "" : "s",
+                c->flat ? (t.type.lanes > 1 ? "components in one flat line" : "one component") : "components in planes", c->operations);
+    explain_reads(s, section, c, out);
+}
+
+static void explain_text(cpu_schedule *s, text *out)
+{
+    uint32_t n = s->sections.count;
+    text_printf(out, "%s: %u dispatch%s\n", s->pipe->name, n, n == 1 ? "" : "es");
+    for (uint32_t k = 0; k < n; k++) {
+        cpu_section *section = &s->sections.items[k];
+        text_printf(out, "  dispatch %u: %u stage%s, %d stored\n", k, section->stages.count, section->stages.count == 1 ? "" : "s", section->n_sinks);
+        for (uint32_t j = 0; j < section->stages.count; j++) explain_stage(s, section, section_stage(section, (int)j), out);
+    }
+}
+
+static void explain_json(cpu_schedule *s, text *out)
+{
+    text_printf(out, "{\"pipe\": \"%s\", \"dispatches\": [", s->pipe->name);
+    for (uint32_t k = 0; k < s->sections.count; k++) {
+        cpu_section *section = &s->sections.items[k];
+        text_printf(out, "%s{\"stages\": [", k ? ", " : "");
+        for (uint32_t j = 0; j < section->stages.count; j++) {
+            const cpu_stage *c = section_stage(section, (int)j);
+            cut_reason why = c->sink ? s->plan.why[c->stage] : CUT_none;
+            text_printf(out, "%s{\"name\": \"%s\", \"stored\": %s, \"why\": \"%s\", \"lanes\": %d, \"unroll\": %d, \"rows\": %d, \"flat\": %s, \"operations\": %.0f, \"loader\": %s}",
+                        j ? ", " : "", name_of(s, c->stage), c->sink ? "true" : "false", c->sink ? cut_text(why) : "", c->lanes, c->unroll, c->group,
+                        c->flat ? "true" : "false", c->operations, c->loader ? "true" : "false");
+        }
+        text_string(out, "]}");
+    }
+    text_string(out, "]}\n");
+}
+
+bool cpu_show(tensor_pipe *p, const cpu_options *options, cpu_text what, text *out, diags *d)
+{
+    if (what == CPU_TEXT_llvm || what == CPU_TEXT_asm) return single_text(p, options, what == CPU_TEXT_asm, out, d);
+    cpu_machine machine;
+    const char *cpu = options->n_cpus > 0 ? options->cpus[0] : "native";
+    if (!cpu_machine_make(options->triple, cpu, !p->strict, d, p->where, &machine)) return false;
+    arena *memory = arena_new(NULL);
+    cpu_schedule *s = cpu_schedule_make(p, options, machine.target, memory);
+    switch (what) {
+    case CPU_TEXT_dispatch: dispatch_text(s, out); break;
+    case CPU_TEXT_kernel:   kernel_text(s, out); break;
+    case CPU_TEXT_explain_json: explain_json(s, out); break;
+    default: explain_text(s, out); break;
+    }
+    cpu_machine_free(&machine);
+    arena_free(memory);
+    return true;
+}
