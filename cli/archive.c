@@ -55,7 +55,7 @@ static void add(buffer *b, const void *bytes, size_t n_bytes)
 /* Name, date, owner, group, mode, size: fixed columns; the same bytes on every machine. Members start at even places. */
 static void add_member(buffer *b, const char *name, size_t n_bytes)
 {
-    char head[61];
+    char head[96];
     snprintf(head, sizeof head, "%-16s%-12d%-6d%-6d%-8s%-10zu`\n", name, 0, 0, 0, "100644", n_bytes);
     add(b, head, 60);
 }
