@@ -17,6 +17,8 @@ typedef struct verifier {
     body body;
     uint32_t stage;                       /* whose body is being looked at; 0: bounds and checks */
     LIST(tensor_remark) remarks;
+    bool *reached;                        /* nodes, while references are checked */
+    LIST(ref) to_visit;
 } verifier;
 
 __attribute__((format(printf, 3, 4)))
@@ -56,6 +58,17 @@ static uint32_t n_payloads(const tensor_pipe *p, tensor_op op)
     }
 }
 
+/* Notes `r` for the walk; a reference that can't be followed is a problem of `of`. */
+static void reach(verifier *v, ref r, bool optional, const char *what, const char *of)
+{
+    if (r == 0 && optional)
+        return;
+    if (r == 0 || r >= v->pipe->nodes.count)
+        remark(v, 0, "%s of %s is missing", what, of);
+    else if (!v->reached[r])
+        LIST_PUSH(v->memory, v->to_visit, r);
+}
+
 static void check_node_references(verifier *v, ref r)
 {
     const tensor_pipe *p = v->pipe;
@@ -71,15 +84,12 @@ static void check_node_references(verifier *v, ref r)
         remark(v, 0, "node %u (%s) has arguments that don't exist", r, op_get(n->op)->name);
         return;
     }
-    for (int k = 0; k < n->n_args; k++)
+    for (int k = 0; k < n->n_args; k++) {
         if (node_arg(p, r, k) == 0 || node_arg(p, r, k) >= r)
             remark(v, 0, "argument %d of node %u (%s) is not an earlier node", k, r, op_get(n->op)->name);
-}
-
-static void check_ref(verifier *v, ref r, bool optional, const char *what, const char *of)
-{
-    if (r >= v->pipe->nodes.count || (r == 0 && !optional))
-        remark(v, 0, "%s of %s is missing", what, of);
+        else
+            reach(v, node_arg(p, r, k), false, "", "");
+    }
 }
 
 static void check_fold_references(verifier *v, uint32_t f)
@@ -91,30 +101,19 @@ static void check_fold_references(verifier *v, uint32_t f)
         return;
     }
     for (int k = 0; k < fold->n_binders; k++) {
-        check_ref(v, fold->lo[k], false, "a lower bound", name);
-        check_ref(v, fold->hi[k], false, "an upper bound", name);
+        reach(v, fold->lo[k], false, "a lower bound", name);
+        reach(v, fold->hi[k], false, "an upper bound", name);
     }
-    check_ref(v, fold->where, true, "the condition", name);
+    reach(v, fold->where, true, "the condition", name);
     for (int k = 0; k < fold->n_accs; k++) {
-        check_ref(v, fold->init[k], false, "an initial value", name);
-        check_ref(v, fold->next[k], false, "a next value", name);
+        reach(v, fold->init[k], false, "an initial value", name);
+        reach(v, fold->next[k], false, "a next value", name);
     }
 }
 
-/* Folds that no node's result refers to may be half built: nobody will look at them. */
-static void check_references(verifier *v)
+static void reach_stages(verifier *v)
 {
     const tensor_pipe *p = v->pipe;
-    bool *used = ARENA_ARRAY(v->memory, bool, p->folds.count);
-    for (ref r = 1; r < p->nodes.count; r++) {
-        check_node_references(v, r);
-        const tensor_node *n = node_at(p, r);
-        if (n->op == OP_result && n->payload < p->folds.count)
-            used[n->payload] = true;
-    }
-    for (uint32_t f = 1; f < p->folds.count; f++)
-        if (used[f])
-            check_fold_references(v, f);
     for (uint32_t s = 1; s < p->stages.count; s++) {
         const tensor_stage *stage = stage_at(p, s);
         if (stage->kind > STAGE_compute || stage->rank > TENSOR_MAX_RANK) {
@@ -122,13 +121,35 @@ static void check_references(verifier *v)
             continue;
         }
         for (int k = 0; k < stage->rank; k++) {
-            check_ref(v, stage->lo[k], false, "a lower bound", stage->name);
-            check_ref(v, stage->hi[k], false, "an upper bound", stage->name);
+            reach(v, stage->lo[k], false, "a lower bound", stage->name);
+            reach(v, stage->hi[k], false, "an upper bound", stage->name);
         }
-        check_ref(v, stage->body, stage->kind != STAGE_compute, "the body", stage->name);
+        reach(v, stage->body, stage->kind != STAGE_compute, "the body", stage->name);
     }
     for (uint32_t k = 0; k < p->checks.count; k++)
-        check_ref(v, p->checks.items[k].condition, false, "the condition", "a check");
+        reach(v, p->checks.items[k].condition, false, "the condition", "a check");
+}
+
+/* Only of what can be reached: passes leave nodes behind that speak of stages which are gone. */
+static void check_references(verifier *v)
+{
+    const tensor_pipe *p = v->pipe;
+    bool *seen_folds = ARENA_ARRAY(v->memory, bool, p->folds.count);
+    v->reached = ARENA_ARRAY(v->memory, bool, p->nodes.count);
+    reach_stages(v);
+    while (v->to_visit.count) {
+        ref r = v->to_visit.items[--v->to_visit.count];
+        if (v->reached[r])
+            continue;
+        v->reached[r] = true;
+        check_node_references(v, r);
+        const tensor_node *n = node_at(p, r);
+        bool of_fold = n->op == OP_result || n->op == OP_acc || n->op == OP_binder;
+        if (!of_fold || n->payload >= p->folds.count || seen_folds[n->payload])
+            continue;
+        seen_folds[n->payload] = true;
+        check_fold_references(v, n->payload);
+    }
 }
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
