@@ -10,9 +10,9 @@
 
 const char *repository = ".";
 
-script parse_bytes(const char *bytes, size_t n_bytes)
+parsed_script parse_bytes(const char *bytes, size_t n_bytes)
 {
-    script s = {.memory = arena_new(NULL)};
+    parsed_script s = {.memory = arena_new(NULL)};
     assert_non_null(s.memory);
     diags_init(&s.diagnostics, s.memory);
     uint32_t source = diags_add_source(&s.diagnostics, "test.pipe", bytes, n_bytes);
@@ -20,12 +20,12 @@ script parse_bytes(const char *bytes, size_t n_bytes)
     return s;
 }
 
-script parse_string(const char *string)
+parsed_script parse_string(const char *string)
 {
     return parse_bytes(string, strlen(string));
 }
 
-void script_free(script *s)
+void script_free(parsed_script *s)
 {
     arena_free(s->memory);
 }
@@ -37,21 +37,21 @@ static char *take(text *out)
     return string;
 }
 
-char *tree_of(const script *s)
+char *tree_of(const parsed_script *s)
 {
     text out = {0};
     print_ast(s->tree, &out);
     return take(&out);
 }
 
-char *formatted(const script *s)
+char *formatted(const parsed_script *s)
 {
     text out = {0};
     format_file(s->tree, &out);
     return take(&out);
 }
 
-char *diagnostics_of(const script *s)
+char *diagnostics_of(const parsed_script *s)
 {
     text out = {0};
     diags_render(&s->diagnostics, &out);
@@ -60,7 +60,7 @@ char *diagnostics_of(const script *s)
 
 char *codes_of(const char *string)
 {
-    script s = parse_string(string);
+    parsed_script s = parse_string(string);
     text out = {0};
     for (uint32_t i = 0; i < s.diagnostics.items.count; i++) {
         const diag *item = &s.diagnostics.items.items[i];

@@ -11,20 +11,20 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-typedef struct script {
+typedef struct parsed_script {
     arena *memory;
     diags  diagnostics;
     file  *tree;
-} script;
+} parsed_script;
 
-script parse_bytes(const char *bytes, size_t n_bytes);
-script parse_string(const char *text);
-void   script_free(script *s);
+parsed_script parse_bytes(const char *bytes, size_t n_bytes);
+parsed_script parse_string(const char *text);
+void   script_free(parsed_script *s);
 
 /* To be freed. */
-char *tree_of(const script *s);
-char *formatted(const script *s);
-char *diagnostics_of(const script *s);
+char *tree_of(const parsed_script *s);
+char *formatted(const parsed_script *s);
+char *diagnostics_of(const parsed_script *s);
 
 /* "E0102@3 E0103@5": codes and lines in order. To be freed. */
 char *codes_of(const char *text);

@@ -8,7 +8,7 @@
 
 static void check_format(const char *source, const char *expected)
 {
-    script s = parse_string(source);
+    parsed_script s = parse_string(source);
     if (s.diagnostics.n_errors)
         fail_msg("an error in: %s", source);
     char *found = formatted(&s);
@@ -20,10 +20,10 @@ static void check_format(const char *source, const char *expected)
 /* The formatted text parses to the same tree and is its own formatted text. */
 static void check_round_trip(const char *name, const char *bytes, size_t n_bytes)
 {
-    script s = parse_bytes(bytes, n_bytes);
+    parsed_script s = parse_bytes(bytes, n_bytes);
     if (s.diagnostics.n_errors == 0) {
         char *once = formatted(&s);
-        script again = parse_string(once);
+        parsed_script again = parse_string(once);
         if (again.diagnostics.n_errors) {
             char *errors = diagnostics_of(&again);
             fail_msg("%s: formatted, it has errors:\n%s\n%s", name, errors, once);
@@ -91,7 +91,7 @@ static void matrices_have_columns(void **state)
 static void long_lines_are_broken(void **state)
 {
     (void)state;
-    script s = parse_string("fn f(a) {\n  b = first_function_name(argument_number_one, argument_number_two, argument_number_three, "
+    parsed_script s = parse_string("fn f(a) {\n  b = first_function_name(argument_number_one, argument_number_two, argument_number_three, "
                             "argument_number_four, argument_number_five) + something_else_that_is_long * another_factor\n"
                             "  return b\n}\n");
     char *found = formatted(&s);
@@ -182,7 +182,7 @@ static void random_expressions(void **state)
         random_expression(&out, &seed, 2);
         text_string(&out, "\n}\n");
         char *source = text_take(&out);
-        script s = parse_string(source);
+        parsed_script s = parse_string(source);
         if (s.diagnostics.n_errors) {
             char *errors = diagnostics_of(&s);
             fail_msg("seed %u:\n%s", round, errors);

@@ -58,7 +58,7 @@ static void mutate(buffer *b, uint32_t *seed)
 
 static void try_text(const buffer *b)
 {
-    script s = parse_bytes(b->bytes, b->count);
+    parsed_script s = parse_bytes(b->bytes, b->count);
     char *errors = diagnostics_of(&s);
     assert_true(s.diagnostics.n_errors == 0 || errors[0]);
     free(errors);

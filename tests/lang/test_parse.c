@@ -46,7 +46,7 @@ static void check_expression(const char *source, const char *expected)
 {
     char script_text[500];
     snprintf(script_text, sizeof script_text, "const x = %s\n", source);
-    script s = parse_string(script_text);
+    parsed_script s = parse_string(script_text);
     if (s.diagnostics.n_errors) {
         char *errors = diagnostics_of(&s);
         print_error("%s", errors);
@@ -108,7 +108,7 @@ static void check_codes(const char *source, const char *expected)
 
 static void check_same_tree(const char *a, const char *b)
 {
-    script first = parse_string(a), second = parse_string(b);
+    parsed_script first = parse_string(a), second = parse_string(b);
     char *errors = diagnostics_of(&first), *tree_a = tree_of(&first), *tree_b = tree_of(&second);
     assert_string_equal(errors, "");
     assert_int_equal(second.diagnostics.n_errors, 0);
@@ -159,7 +159,7 @@ static void image_is_also_a_name(void **state)
 static void docs_go_to_items_and_parameters(void **state)
 {
     (void)state;
-    script s = parse_string("## First\n##\n##  indented\n# not this\n\n## last\n@strict\n"
+    parsed_script s = parse_string("## First\n##\n##  indented\n# not this\n\n## last\n@strict\n"
                             "pipe p(## about a\n a: f32, ## stray\n ## about b\n b: f32) -> image u8 {\n"
                             "    ## not a doc\n    return a\n}\n## of f\nfn f(a) = a\n");
     assert_int_equal(s.diagnostics.n_errors, 0);
@@ -182,7 +182,7 @@ static void check_tree_file(const char *name)
     snprintf(path, sizeof path, "%s/tests/lang/ast/%s.pipe", repository, name);
     char *source = read_whole(path, &n_bytes);
     assert_non_null(source);
-    script s = parse_bytes(source, n_bytes);
+    parsed_script s = parse_bytes(source, n_bytes);
     assert_int_equal(s.diagnostics.n_errors, 0);
     char *tree = tree_of(&s);
     snprintf(path, sizeof path, "%s/tests/lang/ast/%s.ast", repository, name);
@@ -210,7 +210,7 @@ static void trees(void **state)
 }
 
 /* Locations are exact: the text of a node is what its span covers. */
-static void check_text(const script *s, span where, const char *expected)
+static void check_text(const parsed_script *s, span where, const char *expected)
 {
     const char *source = s->diagnostics.sources.items[where.source].text;
     assert_int_equal(where.end - where.start, strlen(expected));
@@ -220,7 +220,7 @@ static void check_text(const script *s, span where, const char *expected)
 static void locations(void **state)
 {
     (void)state;
-    script s = parse_string("fn f(a: image u8 = 3 in 0..5) -> f32x3 {\n  @inline g[x, y in 1..2] = -h(a, b: (c))[1].r * 2\n}\n");
+    parsed_script s = parse_string("fn f(a: image u8 = 3 in 0..5) -> f32x3 {\n  @inline g[x, y in 1..2] = -h(a, b: (c))[1].r * 2\n}\n");
     assert_int_equal(s.diagnostics.n_errors, 0);
     const item *f = s.tree->items.items[0];
     const stmt *g = f->body.items[0];
@@ -287,7 +287,7 @@ static void recovery(void **state)
 static void a_broken_definition_keeps_its_name(void **state)
 {
     (void)state;
-    script s = parse_string("fn f(a) {\n  b = 1 + / 2\n  c[x, y] = * 3\n  return b\n}\n");
+    parsed_script s = parse_string("fn f(a) {\n  b = 1 + / 2\n  c[x, y] = * 3\n  return b\n}\n");
     assert_int_equal(s.diagnostics.n_errors, 2);
     const item *f = s.tree->items.items[0];
     assert_int_equal(f->body.count, 3);
@@ -297,7 +297,7 @@ static void a_broken_definition_keeps_its_name(void **state)
 
 static void check_message(const char *source, const char *part)
 {
-    script s = parse_string(source);
+    parsed_script s = parse_string(source);
     char *all = diagnostics_of(&s);
     if (!strstr(all, part))
         fail_msg("no \"%s\" in:\n%s", part, all);
