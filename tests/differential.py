@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random pipelines through compiled code, the interpreter and the Python evaluator.
 
-    tests/differential.py COUNT --halo build/halo [--seed S] [--reference-share P] [--first K] [--keep FOLDER]
+    tests/differential.py COUNT --halo build/halo [--seed S] [--reference-share P] [--first K] [--interpreter-only]
 
 Each pipeline runs compiled under one random switch and through `--interpret`, and the two have to agree bit for
 bit (any NaN equals any NaN). A share of them also runs through the Python evaluator: the same bits, but for
@@ -136,9 +136,9 @@ def run_share(job):
     return run_batch(halo, share, path)
 
 
-def run_all(halo, trials, folder, workers):
+def run_all(halo, trials, folder, workers, ways):
     """Runs every trial both ways; gives {(number, way): answer}."""
-    tasks = [(t.pipeline.number, way) for t in trials for way in ("compiled", "interpret")]
+    tasks = [(t.pipeline.number, way) for t in trials for way in ways]
     by_number = {t.pipeline.number: t for t in trials}
     jobs = []
     for worker in range(workers):
@@ -224,12 +224,12 @@ def reference_job(trial):
         return f"the reference fails: {type(error).__name__}: {error}"
 
 
-def failures_of(trial, answers):
+def failures_of(trial, answers, ways):
     """What is wrong with a trial, without the reference."""
     number = trial.pipeline.number
-    found = [f"{way}: {answers[number, way]}" for way in ("compiled", "interpret")
+    found = [f"{way}: {answers[number, way]}" for way in ways
              if not answers[number, way].startswith("ok")]
-    if found:
+    if found or len(ways) < 2:
         return found
     for name, a, b in zip(trial.pipeline.output_names, trial.outputs("compiled"), trial.outputs("interpret")):
         difference = first_difference(a, b)
@@ -243,7 +243,7 @@ def report(trial, reasons, options):
           f"{trial.pipeline.size[1]}")
     for reason in reasons:
         print(f"  {reason}")
-    for way in ("compiled", "interpret"):
+    for way in options.ways:
         print("  " + " ".join(shlex.quote(w) for w in [options.halo, "run"] + trial.arguments(way)))
     print(f"  python3 tests/differential.py 1 --halo {options.halo} --seed {options.seed} --first {trial.pipeline.number}",
           flush=True)
@@ -258,10 +258,11 @@ def arguments():
     parser.add_argument("--first", type=int, default=0, help="leave out the pipelines before this one")
     parser.add_argument("--reference-share", type=float, default=0.4, help="0..1, the share that Python runs too")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--keep", help="where failing pipelines are kept")
+    parser.add_argument("--interpreter-only", action="store_true", help="leave out compiled code")
     options = parser.parse_args()
     options.count = options.count_option or options.count or 100
     options.seed = random.randrange(2**31) if options.seed is None else options.seed
+    options.ways = ("interpret",) if options.interpreter_only else ("compiled", "interpret")
     return options
 
 
@@ -277,8 +278,8 @@ def main():
             coverage.add(pipeline)
             source = random.Random(f"{options.seed} {pipeline.number} switches")
             trials.append(Trial(pipeline, folder, random_switches(source, passes)))
-    answers = run_all(options.halo, trials, folder, options.workers)
-    reasons = {t.pipeline.number: failures_of(t, answers) for t in trials}
+    answers = run_all(options.halo, trials, folder, options.workers, options.ways)
+    reasons = {t.pipeline.number: failures_of(t, answers, options.ways) for t in trials}
     source = random.Random(f"{options.seed} reference")
     shared = [t for t in trials if source.random() < options.reference_share
               and answers[t.pipeline.number, "interpret"].startswith("ok")]

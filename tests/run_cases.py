@@ -51,7 +51,7 @@ def run_halo(options, case, run, folder, extra):
     if run.error is not None:
         return check_error(run, done)
     if done.returncode != 0:
-        return f"exit status {done.returncode}: {done.stderr.strip()}"
+        return f"exit status {done.returncode}: {short(done.stderr)}"
     for name, (expected, within) in run.outputs.items():
         actual = files.read_npy(os.path.join(folder, f"out_{name}.npy"), expected.rank)
         found = differences(expected, within, actual)
@@ -60,17 +60,23 @@ def run_halo(options, case, run, folder, extra):
     return None
 
 
+def short(text):
+    """The first lines of a message."""
+    lines = text.strip().split("\n")
+    return "\n".join(lines[:6]) + ("\n..." if len(lines) > 6 else "")
+
+
 def check_error(run, done):
     code, line = run.error
     if done.returncode != 1:
-        return f"exit status {done.returncode}, expected 1: {done.stderr.strip()}"
+        return f"exit status {done.returncode}, expected 1: {short(done.stderr)}"
     located = [(int(m.group(1)), m.group(2)) for m in LOCATED.finditer(done.stderr)]
     for found_line, found_code in located:
         if line in (None, found_line) and code in ("*", found_code):
             return None
     if code == "*" and line is None and done.stderr.strip():
         return None
-    return f"expected {code} at line {line}: {done.stderr.strip()}"
+    return f"expected {code} at line {line}: {short(done.stderr)}"
 
 
 def ways(options):
