@@ -45,7 +45,7 @@ static void place(sorting *s, uint32_t stage)
     s->number[stage] = s->order.count;
 }
 
-/* While the stages still stand where they stood: only the number changes, so no builder is asked. */
+/* The stages already stand where they will: a fold that is copied on the way rebuilds loads by their new numbers. */
 static ref renumber(rewriter *w, ref r, const ref *args)
 {
     const uint32_t *number = w->user;
@@ -64,12 +64,12 @@ void sort_stages(tensor_pipe *p)
         sorted = sorted && s.number[k] == k;
     }
     if (sorted) return;
+    tensor_stage *moved = ARENA_ARRAY(p->memory, tensor_stage, p->stages.count);
+    for (uint32_t k = 0; k < s.order.count; k++) moved[k + 1] = *stage_at(p, s.order.items[k]);
+    for (uint32_t k = 1; k < p->stages.count; k++) *stage_at(p, k) = moved[k];
     rewriter w;
     rewriter_begin(&w, p, NULL, s.number);
     w.rebuild = renumber;
     rewrite_pipe(&w);
-    tensor_stage *moved = ARENA_ARRAY(p->memory, tensor_stage, p->stages.count);
-    for (uint32_t k = 0; k < s.order.count; k++) moved[k + 1] = *stage_at(p, s.order.items[k]);
-    for (uint32_t k = 1; k < p->stages.count; k++) *stage_at(p, k) = moved[k];
     for (uint32_t k = 0; k < p->outputs.count; k++) p->outputs.items[k].stage = s.number[p->outputs.items[k].stage];
 }
