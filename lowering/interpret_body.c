@@ -9,7 +9,9 @@
 #include <string.h>
 
 typedef struct step {
-    ref node;
+    const tensor_node *node;                   /* the pool doesn't change during a run */
+    type from;                                 /* of the first operand */
+    uint32_t slot;
     uint32_t args[2 * TENSOR_MAX_RANK];        /* slots */
     uint32_t scope;                            /* a fold to run here, or BODY_NONE */
 } step;
@@ -78,7 +80,7 @@ static void plan_node(plan *p, plan_scope *out, uint32_t number)
     const tensor_pipe *pipe = p->run->pipe;
     ref r = b->nodes.items[number].node;
     const tensor_node *n = node_at(pipe, r);
-    step s = { .node = r, .scope = BODY_NONE };
+    step s = { .node = n, .slot = number, .scope = BODY_NONE };
     if (n->uniform) {
         fill_uniform(p, number, r);
         return;
@@ -101,6 +103,8 @@ static void plan_node(plan *p, plan_scope *out, uint32_t number)
     default:
         for (int k = 0; k < n->n_args; k++)
             s.args[k] = slot_of(p, node_arg(pipe, r, k));
+        if (n->n_args)
+            s.from = node_type(pipe, node_arg(pipe, r, 0));
     }
     out->steps[out->n_steps++] = s;
 }
@@ -183,10 +187,11 @@ static void report_outside(plan *p, const tensor_node *load, const int64_t *inde
 }
 
 /* x is asked first: an axis that supplies a value settles it, and the others aren't asked. */
-static void run_load(plan *p, const step *step, uint32_t slot)
+static void run_load(plan *p, const step *step)
 {
     const tensor_pipe *pipe = p->run->pipe;
-    const tensor_node *n = node_at(pipe, step->node);
+    const tensor_node *n = step->node;
+    pixel *out = &p->slots[step->slot];
     const stage_memory *s = &p->run->stages[n->payload];
     type stored = stage_at(pipe, n->payload)->type;
     int rank = stage_at(pipe, n->payload)->rank, next_outside = rank;
@@ -200,7 +205,7 @@ static void run_load(plan *p, const step *step, uint32_t slot)
             uint32_t outside = step->args[next_outside++];
             if (inside)
                 continue;
-            p->slots[slot] = p->slots[outside];
+            *out = p->slots[outside];
             return;
         }
         if (!inside && (n->border[k] == BORDER_none || s->extent[k] == 0)) {
@@ -213,7 +218,7 @@ static void run_load(plan *p, const step *step, uint32_t slot)
     int n_bytes = encoded_bytes(s->encoding, stored.kind);
     for (int lane = 0; lane < stored.lanes; lane++) {
         cell value = cell_decode(p->run->how, s->encoding, stored.kind, at + lane * n_bytes);
-        p->slots[slot].lane[lane] = cell_cast(p->run->how, value, stored.kind, n->type.kind);
+        out->lane[lane] = cell_cast(p->run->how, value, stored.kind, n->type.kind);
     }
 }
 
@@ -350,16 +355,14 @@ static void run_steps(plan *p, const plan_scope *scope, uint32_t from, uint32_t 
             run_fold(p, &p->scopes[s->scope]);
             continue;
         }
-        const tensor_node *n = node_at(run->pipe, s->node);
-        uint32_t slot = body_number(&run->body, s->node);
-        if (n->op == OP_load) {
-            run_load(p, s, slot);
+        if (s->node->op == OP_load) {
+            run_load(p, s);
             continue;
         }
         const pixel *args[TENSOR_MAX_LANES];
-        for (int a = 0; a < n->n_args; a++)
+        for (int a = 0; a < s->node->n_args; a++)
             args[a] = &p->slots[s->args[a]];
-        node_evaluate(run->how, n, node_type(run->pipe, node_arg(run->pipe, s->node, 0)), args, &p->slots[slot]);
+        node_evaluate(run->how, s->node, s->from, args, &p->slots[s->slot]);
     }
 }
 

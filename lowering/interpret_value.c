@@ -178,14 +178,16 @@ cell cell_decode(arithmetic how, encoding e, kind k, const void *at)
         memcpy(&value, at, sizeof value);
         return value;
     }
-    int n_bytes = kind_get(k)->n_bytes;
-    memcpy(&word, at, (size_t)n_bytes);
+    const uint8_t *bytes = at;
+    word = bytes[0];
+    for (int b = 1; b < kind_get(k)->n_bytes; b++)
+        word |= (uint32_t)bytes[b] << (8 * b);
     if (k == KIND_f16)
         word = bits_of_scalar(KIND_f32, (scalar){ .f = f32_of_f16_bits((uint16_t)word) });
     else if (k == KIND_bool)
         word = word != 0;
-    else if (kind_get(k)->class == 'I' && n_bytes < 4 && word >> (8 * n_bytes - 1))
-        word |= ~0u << (8 * n_bytes);
+    else if (k == KIND_i8 || k == KIND_i16)
+        word = bits_of_scalar(k, wrap_evaluate((scalar){ .i = word }, k));
     return cell_of_bits(how, k, word);
 }
 
