@@ -228,6 +228,7 @@ void lay_out_tokens(parse_context *p)
 {
     layout *l = ARENA_NEW(p->memory, layout);
     l->p = p;
+    list_grow(p->memory, &p->tokens, sizeof *p->tokens.items, p->raw.count + 16);
     bool new_line = false;
     for (uint32_t i = 0; i < p->raw.count && !p->stopped; i++) {
         token t = p->raw.items[i];

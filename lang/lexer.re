@@ -208,6 +208,7 @@ void scan_tokens(parse_context *p)
 {
     const unsigned char *text = (const unsigned char *)p->text;
     scanner s = {.p = p, .at = text, .limit = text + p->n_bytes};
+    list_grow(p->memory, &p->raw, sizeof *p->raw.items, p->n_bytes / 4 + 16);      /* a guess that spares most copies */
     if (p->n_bytes >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         s.at += 3;                                  /* a byte order mark */
     for (;;) {
