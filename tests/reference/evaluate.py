@@ -7,7 +7,7 @@ learn what it reads and from that its domain, then over that domain.
 
 from . import images, operators
 from . import reductions as reduce_kinds
-from .arithmetic import FLOATS, INTEGERS, apply, f32, is_list, widens
+from .arithmetic import INTEGERS, apply, f32, is_list, widens
 from .domains import Coordinate, Form, infer
 from .errors import PipeError
 from .functions import Functions
@@ -323,43 +323,25 @@ class Evaluator(Functions):
                         self.leave_out(state)
                     return
                 mask = None if mask else False
-        factors = self.product_of_body(node, scope)
-        body = self.value(node.body, scope) if factors is None else None
+        body = self.value(node.body, scope)
         if isinstance(body, Image):
             raise PipeError("the body of a reduction is an image: give it an index", node)
-        self.add_element(node, body, factors, mask, position, state)
+        self.add_element(node, body, mask, position, state)
 
-    def product_of_body(self, node, scope):
-        """The factors of a body `a * b` in f32 of a sum that is contracted, else None."""
-        body = node.body
-        if node.name != "sum" or self.strict or body.kind != "binary" or body.operator != "*":
-            return None
-        factors = [self.value(body.left, scope), self.value(body.right, scope)]
-        if not all(isinstance(f, Value) for f in factors):
-            return None
-        if not any(f.type.base in FLOATS for f in factors):
-            return None
-        return [f.converted("f32") for f in factors]
-
-    def add_element(self, node, body, factors, mask, position, state):
-        parts = factors or [body]
-        value_type = body.type if body else Type("f32", max(f.type.lanes for f in factors))
+    def add_element(self, node, body, mask, position, state):
         if state["accumulator"] is None:
             state["const"] = True
-            picture = state["whole"] and node.name == "sum" and value_type == Type("f32", 1)
+            picture = state["whole"] and node.name == "sum" and body.type == Type("f32", 1)
             state["accumulator"] = (reduce_kinds.PictureSum(state["whole"]) if picture
-                                    else reduce_kinds.KINDS[node.name](value_type, node))
+                                    else reduce_kinds.KINDS[node.name](body.type, node))
             for _ in range(state["skipped"] if picture else 0):
                 state["accumulator"].add(None)
         state["count"] += 1
-        state["inexact"] = max(state["inexact"], operators.doubt(parts))
-        state["const"] &= all(p.const for p in parts) and mask is None
+        state["inexact"] = max(state["inexact"], operators.doubt([body]))
+        state["const"] &= body.const and mask is None
         accumulator = state["accumulator"]
         if isinstance(accumulator, reduce_kinds.PictureSum):
-            value = body or operators.binary("*", *factors, node)
-            accumulator.add(None if mask is False else value.comps[0], mask)
-        elif factors:
-            accumulator.add_product(factors, mask)
+            accumulator.add(None if mask is False else body.comps[0], mask)
         else:
             accumulator.add(body, mask, position)
 

@@ -173,9 +173,8 @@ def conv(image, kernel, stride, dilation, strict, node):
         rows = [stride[1] * y + dilation[1] * j for y in points[1]]
         pixels = [a.convert(p, image.type.base, base) for p in image.fetch([columns, rows], node)]
         for k, weight in enumerate(taps):
-            if not (kernel.const and weight == 0):
-                pixel = pixels[k if len(pixels) > 1 else 0]
-                totals[k] = accumulate(totals[k], pixel, weight, base, strict)
+            pixel = pixels[k if len(pixels) > 1 else 0]
+            totals[k] = accumulate(totals[k], pixel, weight, base, strict)
     zero = 0.0 if base == "f32" else 0
     planes = [t if t is not None else [zero] * count_of(domain) for t in totals]
     split = base == "f32" and not strict and (has_rank_one(kernel) or equal_taps(kernel))

@@ -206,11 +206,12 @@ ONE_ARGUMENT = ("abs", "sign", "fract", "length", "normalize", "any", "all")
 
 
 def smaller(x, y):
-    return x if x < y else y
+    """NaN is ignored."""
+    return x if x < y or y != y else y
 
 
 def larger(x, y):
-    return x if x > y else y
+    return x if x > y or y != y else y
 
 
 def is_scalar_function(name):

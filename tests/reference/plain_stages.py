@@ -74,8 +74,7 @@ class PlainStages:
                    f"(-{a})", f"({a} ** 2)", f"sqrt(abs({a}))", f"fma({a}, {number}, {b})", f"fract({a})",
                    f"floor({a})", f"({a} > {b} ? {a} : {b} * {number})", f"round({a} * 4)", f"({a} % 1.5)",
                    f"({a} // {number})", f"({a} / {b})", f"f32(f16({a}))"]
-        if not self.special:
-            choices += [f"min({a}, {b})", f"max({a}, {number})", f"clamp({a}, -1.0, {number.strip('-')})"]
+        choices += [f"min({a}, {b})", f"max({a}, {number})", f"clamp({a}, -1.0, {number.strip('-')})"]
         if self.random.random() < 0.1:
             choices = [f"exp(-abs({a}))", f"sin({a} / 64)", f"atan2({a}, {b})", f"log2(abs({a}) + 1)", f"tanh({a})"]
         return self.random.choice(choices)

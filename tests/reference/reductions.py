@@ -34,7 +34,7 @@ class Accumulator:
 
 
 class Sum(Accumulator):
-    """Sum in the promoted type; a product as the body is contracted."""
+    """Sum in the promoted type. Nothing is contracted: the `+` is not written."""
 
     def __init__(self, value_type, node):
         self.source = value_type.base
@@ -45,12 +45,6 @@ class Sum(Accumulator):
 
     def step(self, total, comp):
         return a.arithmetic(operator.add, self.type.base, total, a.convert(comp, self.source, self.type.base))
-
-    def add_product(self, factors, mask):
-        """Adds a product of two f32 values with one rounding."""
-        for k in range(self.type.lanes):
-            new = a.fma(factors[0].lane(k), factors[1].lane(k), self.totals[k])
-            self.totals[k] = new if mask is None else select(mask, new, self.totals[k])
 
 
 class Product(Sum):
