@@ -4,7 +4,8 @@
 * Each block marked ```pipe is a script that `halo check` finds nothing wrong with; one marked ```pipe fails E0301 has to
   give that error.
 * A script that says `# src: 1 2 4` and `# gives: 15 21 27` is run on that row of grey pixels, and has to give that one.
-* Every built-in function, every function of the prelude and every border is mentioned.
+* Every built-in function, every function of the prelude and every border is mentioned, and the bounds of the
+  transcendental functions are those of lowering/expand.def.
 
 Run one by hand: tests/run_reference.py --halo build/halo --line 123 (a line inside the block).
 """
@@ -74,6 +75,15 @@ def unmentioned(text):
     return sorted(name for name in names if not re.search(rf"`[^`\n]*\b{name}\b[^`\n]*`", text))
 
 
+def wrong_bounds(text):
+    """Functions whose bound in the manual's table differs from the compiler's."""
+    table = re.search(r"^\| `exp` \|.*\n.*\n.*$", text, re.MULTILINE)
+    head, _, bounds = table.group(0).split("\n")
+    stated = dict(zip(re.findall(r"`(\w+)`", head), re.findall(r"[\d.]+", bounds)))
+    rows = re.findall(r"^EXPAND\((\w+),\s*\d, ([\d.]+),", (ROOT / "lowering" / "expand.def").read_text(), re.MULTILINE)
+    return sorted(name for name, bound in rows if stated.get(name) != bound)
+
+
 def check_block(halo, folder, expected, body):
     script = folder / "example.pipe"
     script.write_text(body)
@@ -106,8 +116,11 @@ def main():
     missing = [] if options.line else unmentioned(text)
     if missing:
         print("lang/reference.md doesn't mention: " + " ".join(missing))
+    wrong = [] if options.line else wrong_bounds(text)
+    if wrong:
+        print("lang/reference.md has other bounds than lowering/expand.def for: " + " ".join(wrong))
     print(f"{count - failed} of {count} examples are as the manual says")
-    return 1 if failed or missing or not count else 0
+    return 1 if failed or missing or wrong or not count else 0
 
 
 if __name__ == "__main__":
