@@ -25,11 +25,14 @@ struct script {
     void         *user;
     LIST(module *) modules;          /* the script's own first, then imports */
     LIST(module *) prelude;
-    uint32_t      n_errors;          /* after loading: with errors nothing is lowered */
+    uint32_t      n_errors;          /* of the texts and imports: with some nothing is lowered */
+    bool          names_checked;
+    bool          has_doubles;       /* names that are defined twice: lowered, but only to find more errors */
 };
 
 typedef enum name_space { NAMES_functions, NAMES_values } name_space;
 
+void check_names(script *s);      /* reports names that are defined twice; once */
 /* The item that `name` means in `from`: its own, an import's, the prelude's. *home: the module it stands in. */
 const item *find_item(const script *s, const module *from, const char *name, name_space space, const module **home);
 
@@ -60,6 +63,7 @@ typedef struct coordinates {
     struct coordinates *outer;
     int         count;
     const char *names[TENSOR_MAX_RANK];
+    span        where[TENSOR_MAX_RANK];
     ref         lo[TENSOR_MAX_RANK], hi[TENSOR_MAX_RANK];      /* 0 while unknown */
     LIST(read)  reads;
     int         in_condition;
@@ -73,7 +77,7 @@ struct scope {
     bool           is_round;          /* a round of a `for`: list elements go further out */
 };
 
-typedef struct call { struct call *outer; const item *item; } call;
+typedef struct call { struct call *outer; const item *item; span where; } call;
 typedef struct constant { struct constant *next; const item *item; value value; bool busy; } constant;
 
 typedef struct builder {
@@ -113,6 +117,7 @@ void require(builder *b, ref condition, diag_code code, span where, const char *
 value scalar_value(builder *b, ref node);
 bool  node_is_closed(builder *b, ref node);       /* no coordinate, no variable of an open reduction */
 bool  node_uses_pixels(builder *b, ref node);
+bool  node_has_load(builder *b, ref node);
 void  fold_opened(builder *b, uint32_t fold);     /* call after tensor_fold_new; then fold_closed */
 void  fold_closed(builder *b);
 ref   node_extent(builder *b, ref lo, ref hi);    /* hi - lo + 1 */
@@ -197,7 +202,7 @@ bool  constant_extents(builder *b, const content *c, int32_t *lo, int32_t *exten
 
 typedef struct interval { ref lo, hi; } interval;                   /* lo == 0: unknown */
 interval interval_of(builder *b, ref node, const coordinates *at);
-bool find_domain(builder *b, coordinates *at, span where);         /* fills unknown ranges from the reads */
+bool find_domain(builder *b, coordinates *at);                     /* fills unknown ranges from the reads */
 void check_reads(builder *b, const coordinates *at);
 void warn_overflow(builder *b, const char *what, ref element, ref lo_count, span where);
 
@@ -215,6 +220,7 @@ value evaluate_scalar(builder *b, const expr *e, const char *what);
 /* ---- calls.c, builtins.c ------------------------------------------------------------------------------------------------ */
 
 value evaluate_call(builder *b, const expr *e);
+value unknown_function(builder *b, const expr *e);                 /* reports it, with a near name */
 value call_function(builder *b, const item *f, const module *home, const expr *e);
 value call_closure(builder *b, const argument *function, scope *names, const ref *coordinates, int n, span where);
 /* Positional and named arguments to n_names slots; false when reported. */

@@ -93,7 +93,7 @@ static bool enter_call(builder *b, call *c, const item *f, span where)
         fail(b, DIAG_E0220, where, "calls are nested more than %d deep", MAX_CALLS);
         return false;
     }
-    *c = (call){ b->calls, f };
+    *c = (call){ b->calls, f, where };
     b->calls = c;
     b->n_calls++;
     return true;
@@ -238,7 +238,7 @@ static void collect_names(builder *b, const module *m, const char ***names, uint
     *count = all.count;
 }
 
-static value unknown_function(builder *b, const expr *e)
+value unknown_function(builder *b, const expr *e)
 {
     const char *name = e->call.name;
     int n_reductions;
@@ -261,6 +261,19 @@ static value unknown_function(builder *b, const expr *e)
     return v;
 }
 
+/* u8x3(v): converts, and spreads a single number. */
+static value make_pixel(builder *b, const expr *e, type t)
+{
+    const argument_list *args = &e->call.args;
+    if (args->count != 1 || args->items[0].name || args->items[0].is_function) {
+        value v = fail(b, DIAG_E0207, e->where, "`%s` converts one value", e->call.name);
+        diag_help(b->d, "a pixel of several numbers is written (a, b, c)");
+        return v;
+    }
+    value v = evaluate(b, args->items[0].value);
+    return lift(b, pixel_convert, &v, 1, t.kind | t.lanes << 4, e->where);
+}
+
 value evaluate_call(builder *b, const expr *e)
 {
     const module *home;
@@ -276,5 +289,8 @@ value evaluate_call(builder *b, const expr *e)
     if (f)
         return call_function(b, f, home, e);
     const builtin *known = find_builtin(e->call.name);
-    return known ? call_builtin(b, known, e) : unknown_function(b, e);
+    type t;
+    if (known)
+        return call_builtin(b, known, e);
+    return find_type(e->call.name, &t) ? make_pixel(b, e, t) : unknown_function(b, e);
 }

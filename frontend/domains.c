@@ -158,7 +158,7 @@ static bool mentions(builder *b, ref index, int dimension)
     return false;
 }
 
-static void report_unranged(builder *b, const coordinates *at, int dimension, span where)
+static void report_unranged(builder *b, const coordinates *at, int dimension)
 {
     const char *name = at->names[dimension];
     for (uint32_t n = 0; n < at->reads.count; n++) {
@@ -170,11 +170,11 @@ static void report_unranged(builder *b, const coordinates *at, int dimension, sp
                 return;
             }
     }
-    fail(b, DIAG_E0302, where, "nothing says how far `%s` goes: no image is read along it", name);
+    fail(b, DIAG_E0302, at->where[dimension], "nothing says how far `%s` goes: no image is read along it", name);
     diag_help(b->d, "give it a range, as in %s in 0..<256, or (x, y) in src", name);
 }
 
-bool find_domain(builder *b, coordinates *at, span where)
+bool find_domain(builder *b, coordinates *at)
 {
     asked_range ranges[TENSOR_MAX_RANK] = { 0 };
     bool open = false, good = true;
@@ -186,7 +186,7 @@ bool find_domain(builder *b, coordinates *at, span where)
         if (at->lo[k] != 0)
             continue;
         if (ranges[k].lo == 0) {
-            report_unranged(b, at, k, where);
+            report_unranged(b, at, k);
             good = false;
             continue;
         }
@@ -240,14 +240,26 @@ static void report_outside(builder *b, const read *r, int axis, ref end, bool is
     suggest_pad(b, r);
 }
 
-static void report_unproved(builder *b, const read *r, int axis)
+static void report_unproved(builder *b, const read *r, int axis, ref end)
 {
     const content *c = r->image->content;
     fail(b, DIAG_E0307, r->where, "nothing shows that this read of `%s` stays inside", image_name(b, r->image));
-    diag_note(b->d, "`%s` covers %s, and %s can be anything", image_name(b, r->image), domain_text(b, c->lo[axis], c->hi[axis]),
-              index_text(b, r, axis));
+    diag_note(b->d, "`%s` covers %s, and %s can be %s", image_name(b, r->image), domain_text(b, c->lo[axis], c->hi[axis]),
+              index_text(b, r, axis), end ? uniform_text(b, end) : "anything");
     suggest_pad(b, r);
     diag_help(b->d, "or clamp the index: clamp(%s, 0, n - 1)", index_text(b, r, axis));
+}
+
+static bool depends_on_data(builder *b, const read *r, int axis)
+{
+    return node_has_load(b, r->index[axis]);
+}
+
+/* What data can be has to be shown to be inside: by a type or range, which gives a number, for every size. */
+static bool is_unproved(builder *b, int holds, ref end)
+{
+    int64_t number;
+    return holds == 0 || (holds < 0 && node_is_const(b->pipe, end, &number));
 }
 
 static void check_axis(builder *b, const coordinates *at, const read *r, int axis)
@@ -255,10 +267,14 @@ static void check_axis(builder *b, const coordinates *at, const read *r, int axi
     const content *c = r->image->content;
     interval i = interval_of(b, normal(b, r->index[axis]), at);
     if (!i.lo || !i.hi) {
-        report_unproved(b, r, axis);
+        report_unproved(b, r, axis, 0);
         return;
     }
     int low = known_less_equal(b, c->lo[axis], i.lo), high = known_less_equal(b, i.hi, c->hi[axis]);
+    if (depends_on_data(b, r, axis) && (is_unproved(b, low, i.lo) || is_unproved(b, high, i.hi))) {
+        report_unproved(b, r, axis, is_unproved(b, low, i.lo) ? i.lo : i.hi);
+        return;
+    }
     if (low == 0 || high == 0) {
         report_outside(b, r, axis, low == 0 ? i.lo : i.hi, low == 0);
         return;

@@ -248,7 +248,7 @@ static value evaluate_kind(builder *b, const expr *e)
     case EXPR_NAME: return lookup_value(b, e->name, e->where);
     case EXPR_INTEGER:
     case EXPR_FLOAT: return evaluate_literal(b, e);
-    case EXPR_STRING: return (value){ .kind = VALUE_string, .string = e->name };
+    case EXPR_STRING: return fail(b, DIAG_E0224, e->where, "a text is no value; only an import has one");
     case EXPR_UNARY: return evaluate_unary(b, e);
     case EXPR_BINARY: return evaluate_binary(b, e);
     case EXPR_SELECT: return evaluate_select(b, e);
@@ -308,6 +308,11 @@ ref value_uniform_i32(builder *b, value v, span where, const char *what)
         fail(b, DIAG_E0406, where, "%s is a whole number, not %s", what, value_words(b, v));
         if (is_scalar(v) && kind_is_float(v.type.kind))
             diag_help(b->d, "convert it: i32(ceil(...)) or i32(floor(...))");
+        return 0;
+    }
+    if (!node_is_closed(b, v.node)) {
+        fail(b, DIAG_E0226, where, "%s is the same everywhere, but this changes from pixel to pixel", what);
+        diag_note(b->d, "constants, parameters and sizes can be in it; what depends on pixels can stand in a condition or `where`");
         return 0;
     }
     if (!node_is_uniform(b->pipe, v.node)) {

@@ -103,7 +103,7 @@ static value evaluate_body(builder *b, const stmt *s, const dims *all)
 
 static value close_definition(builder *b, const stmt *s, value body, const char *name)
 {
-    bool found = !is_error(body) && find_domain(b, b->at, s->define.name_where);
+    bool found = !is_error(body) && find_domain(b, b->at);
     content *c = stage_end(b, found ? body : error_value(), s->define.name_where);
     if (!c) {
         apply_hints(b, &s->annotations, 0);
@@ -125,6 +125,7 @@ value indexed_definition(builder *b, const stmt *s, const dimension_list *list, 
     bool good = true;
     for (int k = 0; k < all.count; k++) {
         b->at->names[k] = all.names[k];
+        b->at->where[k] = all.where[k];
         good = scope_define(b, b->scope, all.names[k], SYMBOL_coordinate, scalar_value(b, tensor_coord(b->pipe, k)), all.where[k]) && good;
     }
     const char *outer = b->indexed_name;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT
  * Questions about nodes, and small arithmetic on uniform ones.
  *
- * `traits` of a node is a set: which kinds of things its value depends on. Bits 0..61 say "variables or accumulators of the
+ * `traits` of a node is a set: which kinds of things its value depends on. Bits 0..59 say "variables or accumulators of the
  * reduction that has n reductions around it": a result of that reduction no longer has its bit, so a node without any is
  * closed. Siblings may share a bit because a node with a reduction's variable never escapes from it. */
 #include "frontend/builder.h"
 
-enum { MAX_OPEN_FOLDS = 60 };
+enum { MAX_OPEN_FOLDS = 59 };
+#define TRAIT_LOAD   (UINT64_C(1) << 60)
 #define TRAIT_KNOWN  (UINT64_C(1) << 61)
 #define TRAIT_PIXELS (UINT64_C(1) << 62)
 #define TRAIT_COORD  (UINT64_C(1) << 63)
@@ -57,6 +58,7 @@ static uint64_t traits_of(builder *b, ref node)
     case OP_load:
         if (n.payload < b->stage_pixels.count && b->stage_pixels.items[n.payload])
             traits = TRAIT_PIXELS;
+        traits |= TRAIT_LOAD;
         break;
     default: break;
     }
@@ -68,12 +70,17 @@ static uint64_t traits_of(builder *b, ref node)
 
 bool node_is_closed(builder *b, ref node)
 {
-    return (traits_of(b, node) & ~TRAIT_PIXELS) == 0;
+    return (traits_of(b, node) & ~(TRAIT_PIXELS | TRAIT_LOAD)) == 0;
 }
 
 bool node_uses_pixels(builder *b, ref node)
 {
     return (traits_of(b, node) & TRAIT_PIXELS) != 0;
+}
+
+bool node_has_load(builder *b, ref node)
+{
+    return (traits_of(b, node) & TRAIT_LOAD) != 0;
 }
 
 void fold_opened(builder *b, uint32_t fold)

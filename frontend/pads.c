@@ -213,5 +213,10 @@ value builtin_pad(builder *b, const expr *e)
         r.im->padded = r.im->padded || r.im->axis[k].mode != BORDER_none;
     check_not_empty(b, r.im, e->where);
     value padded = image_value(b, r.im, e->where);
+    if (!is_error(padded) && padded.type.lanes > r.im->content->type.lanes) {
+        value bare = content_value(b, r.im->content);         /* pixels outside of an image of numbers: those are spread */
+        int spread_type = r.im->content->type.kind | padded.type.lanes << 4;
+        r.im->content = lift(b, pixel_convert, &bare, 1, spread_type, e->where).image->content;
+    }
     return r.sized && !is_error(padded) ? larger_image(b, &r, e->where) : padded;
 }

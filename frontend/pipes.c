@@ -498,11 +498,12 @@ static void verify(builder *b, const item *pipe)
 tensor_pipe *script_lower(script *s, uint32_t which)
 {
     const item *pipe = script_pipe(s, which);
-    uint32_t n_errors = s->d->n_errors;
     if (!pipe || s->n_errors > 0)
         return NULL;
+    check_names(s);
+    uint32_t n_errors = s->d->n_errors;
     builder b = { .script = s, .memory = s->memory, .d = s->d, .pipe = tensor_pipe_new(s->memory, pipe->name) };
-    call here = { NULL, pipe };
+    call here = { .item = pipe };
     b.calls = &here;
     b.pipe->doc = pipe->doc;
     b.pipe->where = pipe->name_where;
@@ -514,9 +515,8 @@ tensor_pipe *script_lower(script *s, uint32_t which)
     run_block(&b, &pipe->body, &result, false);
     if (!b.gave_up)
         declare_outputs(&b, pipe, &result);
-    if (s->d->n_errors == n_errors)
-        check_reads(&b, b.at);
+    check_reads(&b, b.at);
     if (s->d->n_errors == n_errors)
         verify(&b, pipe);
-    return s->d->n_errors == n_errors ? b.pipe : NULL;
+    return s->d->n_errors == n_errors && !s->has_doubles ? b.pipe : NULL;
 }

@@ -6,16 +6,6 @@
 
 /* ---- errors ---------------------------------------------------------------------------------------- */
 
-value fail(builder *b, diag_code code, span where, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    const char *message = arena_vprintf(b->memory, format, args);
-    va_end(args);
-    diag_add(b->d, code, where, "%s", message);
-    return error_value();
-}
-
 const char *written_text(builder *b, span where)
 {
     enum { SHOWN = 40 };
@@ -39,6 +29,44 @@ const char *written_text(builder *b, span where)
     return arena_printf(b->memory, cut ? "%s ..." : "%s", text);
 }
 
+static bool in_prelude(const builder *b, span where)
+{
+    for (uint32_t k = 0; k < b->script->prelude.count; k++)
+        if (b->script->prelude.items[k]->source == where.source)
+            return true;
+    return false;
+}
+
+static void note_place(builder *b, const char *words, const char *name, const char *where_word, span where)
+{
+    uint32_t line, column;
+    diag_position(b->d, where, &line, &column);
+    const char *file = b->d->sources.items[where.source].name;
+    diag_note(b->d, "%s `%s` %s %s:%u", words, name, where_word, file, line);
+}
+
+/* An error inside of a function says who called it; one inside of the prelude is shown where the script calls that. */
+value fail(builder *b, diag_code code, span where, const char *format, ...)
+{
+    enum { SHOWN_CALLS = 3 };
+    va_list args;
+    va_start(args, format);
+    const char *message = arena_vprintf(b->memory, format, args);
+    va_end(args);
+    const call *from = b->calls;
+    span shown = where;
+    while (from && from->outer && in_prelude(b, shown)) {
+        shown = from->where;
+        from = from->outer;
+    }
+    diag_add(b->d, code, shown, "%s", message);
+    if (shown.source != where.source || shown.start != where.start)
+        note_place(b, "it is about", written_text(b, where), "in", where);
+    for (int k = 0; k < SHOWN_CALLS && from && from->outer; k++, from = from->outer)
+        note_place(b, "in", from->item->name, "called at", from->where);
+    return error_value();
+}
+
 const char *value_words(builder *b, value v)
 {
     switch ((value_kind)v.kind) {
@@ -47,7 +75,6 @@ const char *value_words(builder *b, value v)
         return arena_printf(b->memory, v.image->content->rank == 2 ? "an image of %s" : "an array of %s", type_name(b, v.type));
     case VALUE_list: return "a list";
     case VALUE_outputs: return arena_printf(b->memory, "the outputs of pipe `%s`", v.outputs->pipe->name);
-    case VALUE_string: return "a text";
     case VALUE_error: break;
     }
     return "an error";
@@ -151,7 +178,7 @@ value item_constant(builder *b, const item *i, const module *home)
     bool is_literal_array = is_image(c->value) && c->value.image->content->elements;
     if (is_scalar(c->value) && !node_is_uniform(b->pipe, c->value.node))
         c->value = fail(b, DIAG_E0210, i->value->where, "a constant has to be known when the script is compiled");
-    else if (!is_scalar(c->value) && !is_literal_array && c->value.kind != VALUE_string && !is_error(c->value))
+    else if (!is_scalar(c->value) && !is_literal_array && !is_error(c->value))
         c->value = fail(b, DIAG_E0210, i->value->where, "a constant is a number, a pixel or an array literal, not %s",
                         value_words(b, c->value));
     c->busy = false;

@@ -129,10 +129,19 @@ script *script_load(arena *memory, interner *names, diags *d, const char *name, 
     }
     for (size_t k = 0; k < n_prelude_scripts; k++)
         add_module(s, prelude_scripts[k].name, prelude_scripts[k].text, strlen(prelude_scripts[k].text), true);
-    for (uint32_t k = 0; k < s->modules.count; k++)
-        check_doubles(s, s->modules.items[k]);
     s->n_errors = d->n_errors;
     return s;
+}
+
+void check_names(script *s)
+{
+    if (s->names_checked)
+        return;
+    uint32_t n_errors = s->d->n_errors;
+    s->names_checked = true;
+    for (uint32_t k = 0; k < s->modules.count; k++)
+        check_doubles(s, s->modules.items[k]);
+    s->has_doubles = s->d->n_errors > n_errors;
 }
 
 /* ---- questions -------------------------------------------------------------------------------------- */

@@ -215,7 +215,7 @@ static void define(builder *b, const stmt *s)
     case DIMS_coordinates:
         v = indexed_definition(b, s, &s->define.dims, s->define.name);
         break;
-    case DIMS_wrong: break;
+    case DIMS_wrong: return;
     }
     scope_define(b, b->scope, s->define.name, SYMBOL_value, v, s->define.name_where);
 }

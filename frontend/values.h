@@ -29,8 +29,7 @@ typedef enum value_kind {
     VALUE_scalar,       /* node: a number or pixel, the same everywhere or in the coordinates at hand */
     VALUE_image,        /* image */
     VALUE_list,         /* list */
-    VALUE_outputs,      /* outputs of a called pipe with several */
-    VALUE_string        /* string */
+    VALUE_outputs       /* outputs of a called pipe with several */
 } value_kind;
 
 typedef struct value {
@@ -42,7 +41,6 @@ typedef struct value {
         image         *image;
         value_list    *list;
         output_values *outputs;
-        const char    *string;
     };
 } value;
 
