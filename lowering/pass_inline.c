@@ -168,7 +168,7 @@ static ref inline_visit(rewriter *w, ref r)
         rewriter_begin(&pads, p, pad_visit, &outer);
         body = rewrite(&pads, body);
     }
-    return tensor_substitute(p, body, coordinates);
+    return tensor_cast(p, tensor_substitute(p, body, coordinates), n.type.kind);      /* a load may widen what is stored */
 }
 
 static void inline_stage(tensor_pipe *p, uint32_t stage)

@@ -1,238 +1,17 @@
 /* SPDX-License-Identifier: MIT
  * IR text: what is printed reads back as the same text and the same values, for random pipes; broken texts give errors. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "support_ir.h"
-
-/* ---- random pipes ------------------------------------------------------------------------------ */
-
-enum { MAX_POOL = 64, WIDTH = 5, HEIGHT = 4 };
-
-typedef struct builder {
-    random_source random;
-    tensor_pipe *pipe;
-    ref pool[MAX_POOL];                   /* what the expression at hand may use */
-    int n_pool;
-    int depth;
-} builder;
-
-static int below(builder *b, int n) { return random_below(&b->random, n); }
-
-static void keep(builder *b, ref r)
-{
-    if (b->n_pool < MAX_POOL)
-        b->pool[b->n_pool++] = r;
-}
-
-/* Something of this type from the pool, or a constant. */
-static ref pick(builder *b, type wanted)
-{
-    for (int tries = 0; tries < 20 && b->n_pool; tries++) {
-        ref r = b->pool[below(b, b->n_pool)];
-        if (type_equal(node_type(b->pipe, r), wanted))
-            return r;
-    }
-    return tensor_splat(b->pipe, tensor_const(b->pipe, wanted.kind, random_of_kind(&b->random, wanted.kind)), wanted.lanes);
-}
-
-static void add_op(builder *b)
-{
-    tensor_op op = (tensor_op)(1 + below(b, OP_cast - 1));
-    const op_info *info = op_get(op);
-    static const kind nums[] = { KIND_i32, KIND_f32, KIND_u32 };
-    kind k = info->class == CLASS_LOG ? KIND_bool : info->class == CLASS_FLT || info->class == CLASS_EXP ? KIND_f32
-           : info->class == CLASS_INT ? (below(b, 2) ? KIND_i32 : KIND_u32) : nums[below(b, 3)];
-    type t = type_of(k, below(b, 3) ? 1 : 2);
-    ref x = pick(b, t), y = pick(b, t), z = pick(b, t);
-    keep(b, info->arity == 1 ? tensor_op1(b->pipe, op, x) : info->arity == 2 ? tensor_op2(b->pipe, op, x, y) : tensor_op3(b->pipe, op, x, y, z));
-}
-
-static void add_structure(builder *b)
-{
-    static const kind kinds[] = { KIND_i32, KIND_f32, KIND_bool, KIND_u8, KIND_u32, KIND_i64, KIND_f16 };
-    kind k = kinds[below(b, 3)];
-    ref x = pick(b, type_of(k, 1)), y = pick(b, type_of(k, 1)), pair = pick(b, type_of(k, 2));
-    switch (below(b, 5)) {
-    case 0:  keep(b, tensor_vec(b->pipe, (ref[]){ x, y }, 2)); break;
-    case 1:  keep(b, tensor_comp(b->pipe, pair, below(b, 2))); break;
-    case 2:  keep(b, tensor_splat(b->pipe, x, 2)); break;
-    case 3:  keep(b, tensor_select(b->pipe, pick(b, type_of(KIND_bool, below(b, 2) ? 1 : 2)), pair, pick(b, type_of(k, 2)))); break;
-    default: keep(b, tensor_cast(b->pipe, x, kinds[below(b, 7)])); break;
-    }
-}
-
-static ref small_index(builder *b)
-{
-    ref any = pick(b, type_of(KIND_i32, 1)), offset = tensor_i32(b->pipe, below(b, 9) - 4);
-    return tensor_op2(b->pipe, OP_add, below(b, 2) ? any : tensor_coord(b->pipe, below(b, 2)), offset);
-}
-
-static void add_load(builder *b, uint32_t before)
-{
-    uint32_t s = 1 + (uint32_t)below(b, (int)before - 1);
-    const tensor_stage *stage = stage_at(b->pipe, s);
-    type t = type_of(below(b, 2) ? KIND_f32 : stage->type.kind, stage->type.lanes);
-    int rank = stage->rank;
-    uint8_t modes[TENSOR_MAX_RANK];
-    ref index[TENSOR_MAX_RANK], outside[TENSOR_MAX_RANK];
-    for (int k = 0; k < rank; k++) {
-        modes[k] = (uint8_t)(BORDER_edge + below(b, BORDER_COUNT - 1));
-        index[k] = small_index(b);
-        outside[k] = pick(b, t);
-    }
-    keep(b, tensor_load(b->pipe, s, index, modes, outside, t));
-}
-
-static void add_nodes(builder *b, uint32_t before, int count);
-
-static ref uniform_bound(builder *b, int low)
-{
-    ref dim = tensor_dim_node(b->pipe, (uint32_t)below(b, 2));
-    ref bounded = tensor_op2(b->pipe, OP_min, tensor_op2(b->pipe, OP_sub, dim, tensor_i32(b->pipe, below(b, 4))), tensor_i32(b->pipe, 3));
-    return below(b, 2) ? tensor_i32(b->pipe, low + below(b, 3)) : bounded;
-}
-
-static void add_fold(builder *b, uint32_t before)
-{
-    static const kind kinds[] = { KIND_i32, KIND_f32 };
-    bool median = below(b, 4) == 0;
-    int n_binders = 1 + below(b, 2), n_accs = median ? 1 : 1 + below(b, 2), old_pool = b->n_pool;
-    uint32_t f = tensor_fold_new(b->pipe, median ? FOLD_median : FOLD_loop, n_binders, n_accs);
-    tensor_fold fold = *fold_at(b->pipe, f);
-    b->depth++;
-    for (int k = 0; k < n_binders; k++) {
-        fold.lo[k] = tensor_i32(b->pipe, below(b, 3) - 1);
-        fold.hi[k] = uniform_bound(b, 0);
-        fold.binder_names[k] = below(b, 2) ? "i" : below(b, 2) ? "dx" : NULL;
-        keep(b, tensor_binder(b->pipe, f, k));
-    }
-    type types[2];
-    for (int k = 0; k < n_accs; k++) {
-        types[k] = type_of(kinds[below(b, 2)], 1 + below(b, 2));
-        b->n_pool -= n_binders;                         /* an initial value doesn't know the binders */
-        fold.init[k] = pick(b, types[k]);
-        b->n_pool += n_binders;
-    }
-    int inside = b->n_pool;
-    add_nodes(b, before, 2);
-    fold.where = below(b, 2) ? pick(b, type_of(KIND_bool, 1)) : 0;
-    b->n_pool = inside;
-    for (int k = 0; !median && k < n_accs; k++)
-        keep(b, tensor_acc(b->pipe, f, k, types[k]));
-    add_nodes(b, before, 4);
-    for (int k = 0; k < n_accs; k++)
-        fold.next[k] = pick(b, types[k]);
-    *fold_at(b->pipe, f) = fold;
-    b->n_pool = old_pool;
-    b->depth--;
-    keep(b, tensor_result(b->pipe, f, below(b, n_accs)));
-    keep(b, tensor_result(b->pipe, f, n_accs - 1));
-}
-
-static void add_nodes(builder *b, uint32_t before, int count)
-{
-    for (int k = 0; k < count; k++) {
-        int what = below(b, 12);
-        if (what == 0 && b->depth < 3)
-            add_fold(b, before);
-        else if (what < 4)
-            add_structure(b);
-        else if (what < 6)
-            add_load(b, before);
-        else
-            add_op(b);
-    }
-}
-
-static void add_stage(builder *b)
-{
-    static const kind kinds[] = { KIND_i32, KIND_f32, KIND_u8, KIND_f16, KIND_bool, KIND_u32, KIND_i16 };
-    uint32_t before = b->pipe->stages.count;
-    b->n_pool = 0;
-    for (int k = 0; k < 2; k++) {
-        keep(b, tensor_coord(b->pipe, k));
-        keep(b, tensor_dim_node(b->pipe, (uint32_t)k));
-        keep(b, tensor_param_node(b->pipe, (uint32_t)k));
-    }
-    add_nodes(b, before, 12);
-    type t = type_of(below(b, 2) ? KIND_f32 : KIND_i32, 1 + below(b, 2));
-    ref body = pick(b, t);
-    type stored = type_of(below(b, 2) ? (kind)t.kind : kinds[below(b, 7)], t.lanes);
-    body = tensor_cast(b->pipe, body, stored.kind);
-    uint32_t s = tensor_stage_new(b->pipe, STAGE_compute, below(b, 2) ? "blur" : "edges", stored, 2, (span){ 0 });
-    ref hi[2], one = tensor_i32(b->pipe, -1);
-    for (int k = 0; k < 2; k++)
-        hi[k] = tensor_op2(b->pipe, OP_add, tensor_dim_node(b->pipe, (uint32_t)k), one);
-    tensor_stage *stage = stage_at(b->pipe, s);
-    stage->lo[0] = stage->lo[1] = tensor_i32(b->pipe, 0);
-    stage = stage_at(b->pipe, s);
-    memcpy(stage->hi, hi, sizeof hi);
-    stage->body = body;
-    stage->materialize = below(b, 3) == 0;
-    stage->inline_hint = below(b, 3) == 0;
-    stage->tile_width = stage->tile_height = below(b, 3) == 0 ? 16 : 0;
-    LIST_PUSH(b->pipe->memory, b->pipe->outputs,
-              ((tensor_output){ .name = stage_at(b->pipe, s)->name, .stage = s, .is_image = below(b, 2), .doc = below(b, 2) ? "a \"doc\"\nof two" : NULL }));
-}
-
-static tensor_pipe *random_pipe(arena *memory, uint64_t seed)
-{
-    builder b = { .random = { seed }, .pipe = tensor_pipe_new(memory, "random") };
-    tensor_pipe *p = b.pipe;
-    p->strict = below(&b, 2);
-    LIST_PUSH(memory, p->params, ((tensor_param){ .name = "radius", .type = type_of(KIND_i32, 1), .has_default = true, .value = { 2 },
-                                                  .has_range = true, .half_open = true, .lo = 0, .hi = 4294967295.0 }));
-    LIST_PUSH(memory, p->params, ((tensor_param){ .name = "gain", .doc = "How \\ much.", .type = type_of(KIND_f32, 2), .has_default = true,
-                                                  .value = { 0x3dcccccd, 0xff800000 }, .has_range = true, .lo = -INFINITY, .hi = 0.3 }));
-    uint32_t s = tensor_stage_new(p, STAGE_input, "src", type_of(KIND_u8, 2), 2, (span){ 0 });
-    p->n_inputs = 1;
-    stage_at(p, s)->is_image = true;
-    stage_at(p, s)->has_range = true;
-    stage_at(p, s)->range_hi = 200;
-    for (int k = 0; k < 2; k++) {
-        LIST_PUSH(memory, p->dims, ((tensor_dim){ .name = k ? NULL : "W", .stage = s, .dimension = (uint8_t)k }));
-        ref lo = tensor_i32(p, 0), hi = tensor_op2(p, OP_sub, tensor_dim_node(p, (uint32_t)k), tensor_i32(p, 1));
-        stage_at(p, s)->lo[k] = lo;
-        stage_at(p, s)->hi[k] = hi;
-    }
-    uint32_t words[6];
-    kind k = (kind[]){ KIND_f32, KIND_i8, KIND_f16 }[below(&b, 3)];
-    for (int w = 0; w < 6; w++)
-        words[w] = random_of_kind(&b.random, k);
-    tensor_table_new(p, "taps", type_of(k, 1), 2, (int32_t[]){ -1, 0 }, (int32_t[]){ 3, 2 }, words, (span){ 0 });
-    ref narrow = tensor_op2(p, OP_lt, tensor_f32(p, 0.5f), tensor_comp(p, tensor_param_node(p, 1), 0));
-    LIST_PUSH(memory, p->checks, ((tensor_check){ tensor_op1(p, OP_not, narrow), true, DIAG_E0301, { 0 }, "too \"wide\"" }));
-    for (int n = 1 + below(&b, 4); n > 0; n--)
-        add_stage(&b);
-    return p;
-}
+#include "support_pipe.h"
 
 /* ---- what must hold ---------------------------------------------------------------------------- */
-
-/* All outputs one after another. */
-static void run_all(const tensor_pipe *p, uint8_t *out, size_t room)
-{
-    uint8_t in[WIDTH * HEIGHT * 2];
-    for (size_t k = 0; k < sizeof in; k++)
-        in[k] = (uint8_t)(k * 41);
-    halo_image input = image_of(in, 2, WIDTH, HEIGHT), outputs[8];
-    size_t at = 0;
-    for (uint32_t k = 0; k < p->outputs.count; k++) {
-        type t = stage_at(p, p->outputs.items[k].stage)->type;
-        size_t bytes = (size_t)kind_get(t.kind)->n_bytes * t.lanes;
-        outputs[k] = image_of(out + at, bytes, WIDTH, HEIGHT);
-        at += bytes * WIDTH * HEIGHT;
-    }
-    assert_true(at <= room);
-    ir_run(p, &input, NULL, outputs);
-}
 
 static void random_pipes_read_back(void **state)
 {
     (void)state;
-    static uint8_t first[8192], second[8192];
+    static uint8_t first[RANDOM_PIPE_BYTES], second[RANDOM_PIPE_BYTES];
     for (uint64_t seed = 0; seed < 300; seed++) {
         arena *memory = arena_new(NULL);
         tensor_pipe *p = random_pipe(memory, seed);
@@ -246,8 +25,8 @@ static void random_pipes_read_back(void **state)
             fail_msg("seed %u:\n%s\nand then\n%s", (unsigned)seed, printed, reprinted);
         memset(first, 0, sizeof first);
         memset(second, 0, sizeof second);
-        run_all(p, first, sizeof first);
-        run_all(again, second, sizeof second);
+        random_pipe_run(p, seed, first);
+        random_pipe_run(again, seed, second);
         if (memcmp(first, second, sizeof first) != 0)
             fail_msg("seed %u: other values after reading\n%s", (unsigned)seed, printed);
         arena_free(memory);

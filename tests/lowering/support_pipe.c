@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+#include "support_pipe.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- random pipes ------------------------------------------------------------------------------ */
+
+enum { MAX_POOL = 64, MAX_EXTENT = 9 };
+
+typedef struct builder {
+    random_source random;
+    tensor_pipe *pipe;
+    ref pool[MAX_POOL];                   /* what the expression at hand may use */
+    int n_pool;
+    int depth;
+} builder;
+
+static int below(builder *b, int n) { return random_below(&b->random, n); }
+
+static void keep(builder *b, ref r)
+{
+    if (b->n_pool < MAX_POOL)
+        b->pool[b->n_pool++] = r;
+}
+
+/* Something of this type from the pool, or a constant. */
+static ref pick(builder *b, type wanted)
+{
+    for (int tries = 0; tries < 20 && b->n_pool; tries++) {
+        ref r = b->pool[below(b, b->n_pool)];
+        if (type_equal(node_type(b->pipe, r), wanted))
+            return r;
+    }
+    return tensor_splat(b->pipe, tensor_const(b->pipe, wanted.kind, random_of_kind(&b->random, wanted.kind)), wanted.lanes);
+}
+
+static void add_op(builder *b)
+{
+    tensor_op op = (tensor_op)(1 + below(b, OP_cast - 1));
+    const op_info *info = op_get(op);
+    static const kind nums[] = { KIND_i32, KIND_f32, KIND_u32 };
+    kind k = info->class == CLASS_LOG ? KIND_bool : info->class == CLASS_FLT || info->class == CLASS_EXP ? KIND_f32
+           : info->class == CLASS_INT ? (below(b, 2) ? KIND_i32 : KIND_u32) : nums[below(b, 3)];
+    type t = type_of(k, below(b, 3) ? 1 : 2);
+    ref x = pick(b, t), y = pick(b, t), z = pick(b, t);
+    keep(b, info->arity == 1 ? tensor_op1(b->pipe, op, x) : info->arity == 2 ? tensor_op2(b->pipe, op, x, y) : tensor_op3(b->pipe, op, x, y, z));
+}
+
+static void add_structure(builder *b)
+{
+    static const kind kinds[] = { KIND_i32, KIND_f32, KIND_bool, KIND_u8, KIND_u32, KIND_i64, KIND_f16 };
+    kind k = kinds[below(b, 3)];
+    ref x = pick(b, type_of(k, 1)), y = pick(b, type_of(k, 1)), pair = pick(b, type_of(k, 2));
+    switch (below(b, 5)) {
+    case 0:  keep(b, tensor_vec(b->pipe, (ref[]){ x, y }, 2)); break;
+    case 1:  keep(b, tensor_comp(b->pipe, pair, below(b, 2))); break;
+    case 2:  keep(b, tensor_splat(b->pipe, x, 2)); break;
+    case 3:  keep(b, tensor_select(b->pipe, pick(b, type_of(KIND_bool, below(b, 2) ? 1 : 2)), pair, pick(b, type_of(k, 2)))); break;
+    default: keep(b, tensor_cast(b->pipe, x, kinds[below(b, 7)])); break;
+    }
+}
+
+static ref small_index(builder *b)
+{
+    ref any = pick(b, type_of(KIND_i32, 1)), offset = tensor_i32(b->pipe, below(b, 9) - 4);
+    return tensor_op2(b->pipe, OP_add, below(b, 2) ? any : tensor_coord(b->pipe, below(b, 2)), offset);
+}
+
+static void add_load(builder *b, uint32_t before)
+{
+    uint32_t s = 1 + (uint32_t)below(b, (int)before - 1);
+    const tensor_stage *stage = stage_at(b->pipe, s);
+    type t = type_of(below(b, 2) ? KIND_f32 : stage->type.kind, stage->type.lanes);
+    int rank = stage->rank;
+    uint8_t modes[TENSOR_MAX_RANK];
+    ref index[TENSOR_MAX_RANK], outside[TENSOR_MAX_RANK];
+    for (int k = 0; k < rank; k++) {
+        modes[k] = (uint8_t)(BORDER_edge + below(b, BORDER_COUNT - 1));
+        index[k] = small_index(b);
+        outside[k] = pick(b, t);
+    }
+    keep(b, tensor_load(b->pipe, s, index, modes, outside, t));
+}
+
+static void add_nodes(builder *b, uint32_t before, int count);
+
+static ref uniform_bound(builder *b, int low)
+{
+    ref dim = tensor_dim_node(b->pipe, (uint32_t)below(b, 2));
+    ref bounded = tensor_op2(b->pipe, OP_min, tensor_op2(b->pipe, OP_sub, dim, tensor_i32(b->pipe, below(b, 4))), tensor_i32(b->pipe, 3));
+    return below(b, 2) ? tensor_i32(b->pipe, low + below(b, 3)) : bounded;
+}
+
+static void add_fold(builder *b, uint32_t before)
+{
+    static const kind kinds[] = { KIND_i32, KIND_f32 };
+    bool median = below(b, 4) == 0;
+    int n_binders = 1 + below(b, 2), n_accs = median ? 1 : 1 + below(b, 2), old_pool = b->n_pool;
+    uint32_t f = tensor_fold_new(b->pipe, median ? FOLD_median : FOLD_loop, n_binders, n_accs);
+    tensor_fold fold = *fold_at(b->pipe, f);
+    b->depth++;
+    for (int k = 0; k < n_binders; k++) {
+        fold.lo[k] = tensor_i32(b->pipe, below(b, 3) - 1);
+        fold.hi[k] = uniform_bound(b, 0);
+        fold.binder_names[k] = below(b, 2) ? "i" : below(b, 2) ? "dx" : NULL;
+        keep(b, tensor_binder(b->pipe, f, k));
+    }
+    type types[2];
+    for (int k = 0; k < n_accs; k++) {
+        types[k] = type_of(kinds[below(b, 2)], 1 + below(b, 2));
+        b->n_pool -= n_binders;                         /* an initial value doesn't know the binders */
+        fold.init[k] = pick(b, types[k]);
+        b->n_pool += n_binders;
+    }
+    int inside = b->n_pool;
+    add_nodes(b, before, 2);
+    fold.where = below(b, 2) ? pick(b, type_of(KIND_bool, 1)) : 0;
+    b->n_pool = inside;
+    for (int k = 0; !median && k < n_accs; k++)
+        keep(b, tensor_acc(b->pipe, f, k, types[k]));
+    add_nodes(b, before, 4);
+    for (int k = 0; k < n_accs; k++)
+        fold.next[k] = pick(b, types[k]);
+    *fold_at(b->pipe, f) = fold;
+    b->n_pool = old_pool;
+    b->depth--;
+    keep(b, tensor_result(b->pipe, f, below(b, n_accs)));
+    keep(b, tensor_result(b->pipe, f, n_accs - 1));
+}
+
+static void add_nodes(builder *b, uint32_t before, int count)
+{
+    for (int k = 0; k < count; k++) {
+        int what = below(b, 12);
+        if (what == 0 && b->depth < 3)
+            add_fold(b, before);
+        else if (what < 4)
+            add_structure(b);
+        else if (what < 6)
+            add_load(b, before);
+        else
+            add_op(b);
+    }
+}
+
+/* A stage with this body, stored as `stored`, over a picture a little larger or smaller than the input. */
+static void add_body(builder *b, ref body, kind stored)
+{
+    tensor_pipe *p = b->pipe;
+    body = tensor_cast(p, body, stored);
+    uint32_t s = tensor_stage_new(p, STAGE_compute, below(b, 2) ? "blur" : "edges", type_of(stored, node_type(p, body).lanes), 2, (span){ 0 });
+    for (int k = 0; k < 2; k++) {
+        ref lo = tensor_i32(p, below(b, 3) ? 0 : below(b, 4) - 2);
+        ref hi = tensor_op2(p, OP_add, tensor_dim_node(p, (uint32_t)k), tensor_i32(p, below(b, 3) ? -1 : below(b, 3)));
+        stage_at(p, s)->lo[k] = lo;
+        stage_at(p, s)->hi[k] = hi;
+    }
+    tensor_stage *stage = stage_at(p, s);
+    stage->body = body;
+    stage->materialize = below(b, 4) == 0;
+    stage->inline_hint = below(b, 4) == 0;
+    stage->tile_width = stage->tile_height = below(b, 3) == 0 ? 16 : 0;
+}
+
+static void add_output(builder *b, uint32_t s)
+{
+    LIST_PUSH(b->pipe->memory, b->pipe->outputs,
+              ((tensor_output){ .name = stage_at(b->pipe, s)->name, .stage = s, .is_image = below(b, 2), .doc = below(b, 2) ? "a \"doc\"\nof two" : NULL }));
+}
+
+static void add_stage(builder *b)
+{
+    static const kind kinds[] = { KIND_i32, KIND_f32, KIND_u8, KIND_f16, KIND_bool, KIND_u32, KIND_i16 };
+    uint32_t before = b->pipe->stages.count;
+    b->n_pool = 0;
+    for (int k = 0; k < 2; k++) {
+        keep(b, tensor_coord(b->pipe, k));
+        keep(b, tensor_dim_node(b->pipe, (uint32_t)k));
+        keep(b, tensor_param_node(b->pipe, (uint32_t)k));
+    }
+    add_nodes(b, before, 12);
+    type t = type_of(below(b, 2) ? KIND_f32 : KIND_i32, 1 + below(b, 2));
+    ref body = pick(b, t);
+    add_body(b, body, below(b, 2) ? (kind)t.kind : kinds[below(b, 7)]);
+}
+
+/* ---- windows: convolutions, medians, extrema, whole-picture sums ------------------------------------- */
+
+/* 3x3 taps: anything, an outer product, or with zeros; small whole numbers, so that i32 has them too. */
+static uint32_t add_taps(builder *b, bool floating)
+{
+    uint32_t words[9];
+    int shape = below(b, 3), row[3], column[3];
+    for (int k = 0; k < 3; k++) {
+        row[k] = below(b, 7) - 3;
+        column[k] = below(b, 5) - 1;
+    }
+    for (int k = 0; k < 9; k++) {
+        int tap = shape == 0 ? row[k % 3] * column[k / 3] : shape == 1 ? below(b, 9) - 4 : below(b, 3) - 1;
+        words[k] = floating ? bits_of_scalar(KIND_f32, (scalar){ .f = (float)tap / 8 }) : (uint32_t)tap;
+    }
+    return tensor_table_new(b->pipe, "kernel", type_of(floating ? KIND_f32 : KIND_i32, 1), 2, (int32_t[]){ -1, -1 }, (int32_t[]){ 3, 3 },
+                            words, (span){ 0 });
+}
+
+/* The element of source stage `s` at an offset from the coordinates, all of one random border. */
+static ref window_element(builder *b, uint32_t s, ref dx, ref dy, type t)
+{
+    tensor_pipe *p = b->pipe;
+    ref index[2] = { tensor_op2(p, OP_add, tensor_coord(p, 0), dx), tensor_op2(p, OP_add, tensor_coord(p, 1), dy) };
+    uint8_t modes[2] = { (uint8_t)(BORDER_edge + below(b, BORDER_COUNT - 1)), (uint8_t)(BORDER_edge + below(b, BORDER_COUNT - 1)) };
+    ref value = tensor_splat(p, tensor_const(p, t.kind, random_of_kind(&b->random, t.kind)), t.lanes), outside[2] = { value, value };
+    return tensor_load(p, s, index, modes, outside, t);
+}
+
+static ref add_convolution(builder *b, uint32_t source, bool floating, type t)
+{
+    tensor_pipe *p = b->pipe;
+    uint32_t taps = add_taps(b, floating), f = tensor_fold_new(p, FOLD_conv, 2, 1);
+    ref j = tensor_binder(p, f, 0), i = tensor_binder(p, f, 1), low = tensor_i32(p, -1), high = tensor_i32(p, 1);
+    ref weight = tensor_splat(p, tensor_load(p, taps, (ref[]){ i, j }, NULL, NULL, type_of(t.kind, 1)), t.lanes);
+    ref element = window_element(b, source, i, j, t), acc = tensor_acc(p, f, 0, t);
+    ref init = tensor_splat(p, floating ? tensor_f32(p, -0.0f) : tensor_i32(p, 0), t.lanes);
+    ref next = floating ? tensor_op3(p, OP_muladd, weight, element, acc) : tensor_op2(p, OP_add, acc, tensor_op2(p, OP_mul, weight, element));
+    *fold_at(p, f) = (tensor_fold){ .form = FOLD_conv, .n_binders = 2, .n_accs = 1, .lo = { low, low }, .hi = { high, high },
+                                    .init = { init }, .next = { next } };
+    return tensor_result(p, f, 0);
+}
+
+static ref add_rank(builder *b, uint32_t source, type t)
+{
+    tensor_pipe *p = b->pipe;
+    bool median = below(b, 2);
+    uint32_t f = tensor_fold_new(p, median ? FOLD_median : FOLD_loop, 2, 1);
+    ref i = tensor_binder(p, f, 0), j = tensor_binder(p, f, 1), low = tensor_i32(p, -below(b, 2)), high = tensor_i32(p, below(b, 2));
+    ref element = window_element(b, source, i, j, t), acc = tensor_acc(p, f, 0, t);
+    ref init = tensor_splat(p, tensor_const(p, t.kind, random_of_kind(&b->random, t.kind)), t.lanes);
+    ref next = median ? element : tensor_op2(p, below(b, 2) ? OP_min : OP_max, element, acc);
+    *fold_at(p, f) = (tensor_fold){ .form = median ? FOLD_median : FOLD_loop, .n_binders = 2, .n_accs = 1, .lo = { low, low }, .hi = { high, high },
+                                    .init = { init }, .next = { next } };
+    return tensor_result(p, f, 0);
+}
+
+static ref add_image_sum(builder *b, uint32_t source, type t)
+{
+    tensor_pipe *p = b->pipe;
+    uint32_t f = tensor_fold_new(p, FOLD_image_sum, 2, 1);
+    ref x = tensor_binder(p, f, 0), y = tensor_binder(p, f, 1), acc = tensor_acc(p, f, 0, t);
+    ref element = tensor_load(p, source, (ref[]){ x, y }, NULL, NULL, t);
+    ref init = tensor_splat(p, tensor_f32(p, -0.0f), t.lanes), next = tensor_op2(p, OP_add, acc, element);
+    const tensor_stage *s = stage_at(p, source);
+    *fold_at(p, f) = (tensor_fold){ .form = FOLD_image_sum, .n_binders = 2, .n_accs = 1, .lo = { s->lo[0], s->lo[1] },
+                                    .hi = { s->hi[0], s->hi[1] }, .init = { init }, .next = { next } };
+    return tensor_result(p, f, 0);
+}
+
+static void add_window_stage(builder *b)
+{
+    uint32_t source = 1 + (uint32_t)below(b, (int)b->pipe->stages.count - 1);
+    type stored = stage_at(b->pipe, source)->type;
+    bool floating = kind_is_float(stored.kind) || stored.kind == KIND_u32 || below(b, 2);
+    type t = type_of(floating ? KIND_f32 : KIND_i32, stored.lanes);
+    int what = below(b, 4);
+    ref body = what < 2 ? add_convolution(b, source, floating, t)
+             : what == 2 || !floating ? add_rank(b, source, t) : add_image_sum(b, source, t);
+    add_body(b, body, below(b, 2) ? (kind)t.kind : KIND_u8);
+}
+
+tensor_pipe *random_pipe(arena *memory, uint64_t seed)
+{
+    builder b = { .random = { seed }, .pipe = tensor_pipe_new(memory, "random") };
+    tensor_pipe *p = b.pipe;
+    p->strict = below(&b, 2);
+    LIST_PUSH(memory, p->params, ((tensor_param){ .name = "radius", .type = type_of(KIND_i32, 1), .has_default = true, .value = { 2 },
+                                                  .has_range = true, .half_open = true, .lo = 0, .hi = 4294967295.0 }));
+    LIST_PUSH(memory, p->params, ((tensor_param){ .name = "gain", .doc = "How \\ much.", .type = type_of(KIND_f32, 2), .has_default = true,
+                                                  .value = { 0x3dcccccd, 0xff800000 }, .has_range = true, .lo = -INFINITY, .hi = 0.3 }));
+    uint32_t s = tensor_stage_new(p, STAGE_input, "src", type_of(KIND_u8, 2), 2, (span){ 0 });
+    p->n_inputs = 1;
+    stage_at(p, s)->is_image = true;
+    stage_at(p, s)->has_range = true;
+    stage_at(p, s)->range_hi = 200;
+    for (int k = 0; k < 2; k++) {
+        LIST_PUSH(memory, p->dims, ((tensor_dim){ .name = k ? NULL : "W", .stage = s, .dimension = (uint8_t)k }));
+        ref lo = tensor_i32(p, 0), hi = tensor_op2(p, OP_sub, tensor_dim_node(p, (uint32_t)k), tensor_i32(p, 1));
+        stage_at(p, s)->lo[k] = lo;
+        stage_at(p, s)->hi[k] = hi;
+    }
+    uint32_t words[6];
+    kind k = (kind[]){ KIND_f32, KIND_i8, KIND_f16 }[below(&b, 3)];
+    for (int w = 0; w < 6; w++)
+        words[w] = random_of_kind(&b.random, k);
+    tensor_table_new(p, "taps", type_of(k, 1), 2, (int32_t[]){ -1, 0 }, (int32_t[]){ 3, 2 }, words, (span){ 0 });
+    ref narrow = tensor_op2(p, OP_lt, tensor_f32(p, 0.5f), tensor_comp(p, tensor_param_node(p, 1), 0));
+    LIST_PUSH(memory, p->checks, ((tensor_check){ tensor_op1(p, OP_not, narrow), true, DIAG_E0301, { 0 }, "too \"wide\"" }));
+    for (int n = 1 + below(&b, 5); n > 0; n--) {
+        if (below(&b, 2))
+            add_window_stage(&b);
+        else
+            add_stage(&b);
+        if (n == 1 || below(&b, 3) == 0)
+            add_output(&b, p->stages.count - 1);
+    }
+    return p;
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+static void unify_nans(type t, uint8_t *bytes, size_t n_bytes)
+{
+    for (size_t k = 0; t.kind == KIND_f32 && k < n_bytes; k += 4) {
+        float value;
+        memcpy(&value, bytes + k, 4);
+        if (isnan(value))
+            memset(bytes + k, 0xff, 4);
+    }
+    for (size_t k = 0; t.kind == KIND_f16 && k < n_bytes; k += 2)
+        if ((bytes[k + 1] & 0x7c) == 0x7c && (bytes[k] || bytes[k + 1] & 3))
+            memset(bytes + k, 0xff, 2);
+}
+
+void random_pipe_run(const tensor_pipe *p, uint64_t seed, uint8_t out[RANDOM_PIPE_BYTES])
+{
+    random_source r = { seed };
+    int width = 3 + random_below(&r, MAX_EXTENT - 2), height = 3 + random_below(&r, MAX_EXTENT - 2);
+    uint8_t in[MAX_EXTENT * MAX_EXTENT * 2];
+    for (size_t k = 0; k < sizeof in; k++)
+        in[k] = (uint8_t)random_below(&r, 201);
+    halo_image input = image_of(in, 2, width, height), outputs[8];
+    run_values values = { &input, NULL };
+    size_t at = 0, bytes[8];
+    for (uint32_t k = 0; k < p->outputs.count; k++) {
+        int32_t lo[TENSOR_MAX_RANK], extent[TENSOR_MAX_RANK];
+        type t = stage_at(p, p->outputs.items[k].stage)->type;
+        stage_bounds(p, p->outputs.items[k].stage, &values, lo, extent);
+        outputs[k] = image_of(out + at, (size_t)kind_get(t.kind)->n_bytes * t.lanes, extent[0], extent[1]);
+        bytes[k] = (size_t)kind_get(t.kind)->n_bytes * t.lanes * (size_t)extent[0] * (size_t)extent[1];
+        at += bytes[k];
+        assert_true(at <= RANDOM_PIPE_BYTES);
+    }
+    ir_run(p, &input, NULL, outputs);
+    for (uint32_t k = 0; k < p->outputs.count; k++)
+        unify_nans(stage_at(p, p->outputs.items[k].stage)->type, outputs[k].data, bytes[k]);
+}
+

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT
+ * Random sound pipes, to hold passes, printer and interpreter against each other. */
+#ifndef HALO_TESTS_SUPPORT_PIPE_H
+#define HALO_TESTS_SUPPORT_PIPE_H
+
+#include "support_ir.h"
+
+enum { RANDOM_PIPE_BYTES = 65536 };
+
+tensor_pipe *random_pipe(arena *memory, uint64_t seed);
+/* Runs such a pipe on a picture that follows from the seed; all outputs one after another, NaNs made alike. */
+void random_pipe_run(const tensor_pipe *p, uint64_t seed, uint8_t out[RANDOM_PIPE_BYTES]);
+
+#endif
