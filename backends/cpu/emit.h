@@ -42,7 +42,9 @@ typedef struct emitter {
     cpu_stage      *stage;            /* NULL in setup */
     LLVMBuilderRef  builder;
     LLVMValueRef    function, frame, y;
-    LLVMBasicBlockRef entry;          /* kept open; hoisted code is appended */
+    LLVMBasicBlockRef entry;          /* kept open; hoisted code without loops is appended */
+    LLVMBasicBlockRef prologue;       /* the end of what runs after it: hoisted folds; NULL in setup, which hoists nothing */
+    bool              in_prologue;
     LLVMValueRef    x;                /* i64 column (component, when flat) of the body at hand */
     int  lanes, unroll, group;        /* of the body at hand; lanes 1 is the scalar body */
     bool flat;
@@ -52,7 +54,7 @@ typedef struct emitter {
     node_value *values;               /* per node */
     uint32_t    n_values;
     LIST(ref)   scoped;               /* nodes that were emitted at scope >= 2, newest last */
-    uint8_t    *varying;              /* per node: 1 + whether it changes along the row; 0: not asked yet */
+    uint8_t    *varying, *looping;    /* per node: 1 + whether it changes along the row, holds a fold; 0: not asked yet */
     LIST(splat_entry) splats;
     LIST(row_entry)   rows;
 } emitter;

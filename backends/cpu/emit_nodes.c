@@ -153,29 +153,52 @@ static void emit_instances(emitter *e, ref r, node_value *out)
                     row > 0 && row_alike ? out->parts[c] : instance_of(e, r, u, row, c, out->varies);
 }
 
+/* Does evaluating the node run a loop? */
+static bool holds_fold(emitter *e, ref r)
+{
+    if (e->looping[r]) return e->looping[r] == 2;
+    tensor_node n = *node_at(e->pipe, r);
+    bool holds = n.op == OP_result;
+    for (int k = 0; k < n.n_args && !holds; k++) holds = holds_fold(e, node_arg(e->pipe, r, k));
+    e->looping[r] = holds ? 2 : 1;
+    return holds;
+}
+
+static void emit_parts(emitter *e, ref r, node_value *made)
+{
+    tensor_op op = (tensor_op)node_at(e->pipe, r)->op;
+    made->scope = e->scope;
+    if (op == OP_load) emit_load(e, r, made);
+    else if (op == OP_result) emit_fold(e, node_at(e->pipe, r)->payload);      /* remembers all its results */
+    else emit_instances(e, r, made);
+}
+
+/* What is the same for the whole row is made once, before its columns: in the entry, or after it when that takes a loop. */
+static void emit_hoisted(emitter *e, ref r, node_value *made)
+{
+    bool loop = holds_fold(e, r);
+    uint32_t scope = e->scope;
+    LLVMBasicBlockRef back = LLVMGetInsertBlock(e->builder);
+    LLVMPositionBuilderAtEnd(e->builder, loop ? e->prologue : e->entry);
+    e->scope = 1;
+    e->in_prologue = e->in_prologue || loop;
+    emit_parts(e, r, made);
+    if (loop) { e->prologue = LLVMGetInsertBlock(e->builder); e->in_prologue = false; }
+    e->scope = scope;
+    LLVMPositionBuilderAtEnd(e->builder, back);
+}
+
 node_value *emit_node(emitter *e, ref r)
 {
     node_value *known = &e->values[r];
     if (known->scope) return known;
-    const depend *d = depends_of(e->pipe, e->all, r);
     node_value made = { .varies = emit_varies(e, r) };
-    bool hoist = !made.varies && !depend_is_open(d) && e->scope > 1;
     int count = (made.varies ? e->unroll : 1) * e->group * emit_components(e, r);
     made.parts = ARENA_ARRAY(e->m->memory, LLVMValueRef, count);
-    uint32_t scope = e->scope;
-    LLVMBasicBlockRef back = NULL;
-    if (hoist) { back = emit_hoist_begin(e); e->scope = 1; }
-    made.scope = e->scope;
-    tensor_op op = (tensor_op)node_at(e->pipe, r)->op;
-    if (op == OP_load) emit_load(e, r, &made);
-    else if (op == OP_result) emit_fold(e, node_at(e->pipe, r)->payload);      /* remembers all its results */
-    else emit_instances(e, r, &made);
-    if (hoist) {
-        e->entry = LLVMGetInsertBlock(e->builder);      /* a hoisted fold leaves the entry in another block */
-        e->scope = scope;
-        emit_hoist_end(e, back);
-    }
-    if (op == OP_result) return &e->values[r];
+    bool uniform = !made.varies && !depend_is_open(depends_of(e->pipe, e->all, r)) && e->prologue;
+    if (uniform && !(e->in_prologue && holds_fold(e, r))) emit_hoisted(e, r, &made);
+    else emit_parts(e, r, &made);
+    if (node_at(e->pipe, r)->op == OP_result) return &e->values[r];
     e->values[r] = made;
     if (made.scope >= 2) LIST_PUSH(e->m->memory, e->scoped, r);
     return &e->values[r];

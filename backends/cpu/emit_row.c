@@ -24,6 +24,7 @@ static void begin(emitter *e, emit_module *m, cpu_stage *stage, const char *name
     e->n_values = s->pipe->nodes.count + s->pipe->folds.count * (TENSOR_MAX_BINDERS + 2 * TENSOR_MAX_ACCS) + 4096;
     e->values = ARENA_ARRAY(m->memory, node_value, e->n_values);
     e->varying = ARENA_ARRAY(m->memory, uint8_t, e->n_values);
+    e->looping = ARENA_ARRAY(m->memory, uint8_t, e->n_values);
     e->function = LLVMAddFunction(m->module, name, type);
     LLVMSetLinkage(e->function, LLVMInternalLinkage);
     add_attribute(m, e->function, (unsigned)LLVMAttributeFunctionIndex, "nounwind");
@@ -185,7 +186,8 @@ static LLVMValueRef emit_columns(emit_module *m, cpu_stage *stage, int group, re
     e.flat_lanes = stage->flat ? t.lanes : 1;
     e.y = LLVMGetParam(e.function, 1);
     LLVMValueRef start = column(&e, 2), limit = column(&e, 3), x = start;
-    LLVMBasicBlockRef first = block(&e, "columns");
+    LLVMBasicBlockRef prologue = block(&e, "prologue"), first = block(&e, "columns");
+    e.prologue = prologue;
     LLVMPositionBuilderAtEnd(e.builder, first);
     e.scope = 2;
     if (unroll > 1) x = steps_loop(&e, body, t, stage->lanes, unroll, x, limit);
@@ -193,6 +195,8 @@ static LLVMValueRef emit_columns(emit_module *m, cpu_stage *stage, int group, re
     steps_loop(&e, body, t, 1, 1, x, limit);
     LLVMBuildRetVoid(e.builder);
     LLVMPositionBuilderAtEnd(e.builder, e.entry);
+    LLVMBuildBr(e.builder, prologue);
+    LLVMPositionBuilderAtEnd(e.builder, e.prologue);
     LLVMBuildBr(e.builder, first);
     LLVMDisposeBuilder(e.builder);
     return e.function;
