@@ -108,7 +108,7 @@ static int assign(job *j, const assignment *a, const char *const *names)
     }
     halo_message error;
     if (halo_arguments_set_text(j->arguments, a->name, a->value, &error) != HALO_OK)
-        return report_usage(j->report, "%s", error.text);
+        return report_error(j->report, "%s", error.text);
     return EXIT_FINE;
 }
 
@@ -242,13 +242,21 @@ static int load_inputs(const job *j, run_images *m, const char *const *pictures)
     return EXIT_FINE;
 }
 
+/* What a run said: lines that name their place in the script stand as they are. */
+static int report_run(const job *j, const halo_message *error)
+{
+    if (!strstr(error->text, ": error["))
+        return report_error(j->report, "%s", error->text);
+    report_text(j->report, error->text);
+    report_text(j->report, "\n");
+    return EXIT_PROBLEM;
+}
+
 static int make_outputs(const job *j, run_images *m)
 {
     halo_message error;
-    if (halo_size(j->pipe, m->in, j->arguments, m->out, &error) != HALO_OK) {
-        report_error(j->report, "%s", error.text);
-        return EXIT_PROBLEM;
-    }
+    if (halo_size(j->pipe, m->in, j->arguments, m->out, &error) != HALO_OK)
+        return report_run(j, &error);
     for (size_t i = 0; i < j->signature->n_outputs; i++) {
         const halo_output *o = &j->signature->outputs[i];
         if (halo_picture_new(&m->outputs[i], o->kind, o->lanes, o->rank, m->out[i].extent) != HALO_OK)
@@ -265,7 +273,7 @@ static int compute(job *j, run_images *m)
     for (int32_t k = 0; k < j->line->repeat; k++) {
         double start = now_ms();
         if (halo_run(j->pipe, m->in, j->arguments, m->out, NULL, &exec, &error) != HALO_OK)
-            return report_error(j->report, "%s", error.text);
+            return report_run(j, &error);
         double spent = now_ms() - start;
         j->run_ms = k == 0 || spent < j->run_ms ? spent : j->run_ms;
     }

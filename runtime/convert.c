@@ -147,9 +147,9 @@ static bool convert_rows(const halo_picture *from, halo_picture *to, halo_messag
         }
         if (from->kind != to->kind)
             rescale((double *)result, width * (size_t)to->lanes, from->kind, to->kind);
-        else if (from->lanes == 3 && to->lanes == 1 && !is_float(to->kind))       /* luma has a fraction */
-            for (size_t x = 0; x < width; x++)
-                mixed[x] = nearbyint(mixed[x]);
+        else if (from->lanes >= 3 && to->lanes <= 2 && !is_float(to->kind))      /* luma has a fraction */
+            for (size_t i = 0; i < width * (size_t)to->lanes; i++)
+                mixed[i] = nearbyint(mixed[i]);
         store_row(result, to->kind, width * (size_t)to->lanes, (char *)to->image.data + y * to->image.stride[1]);
     }
     free(row);

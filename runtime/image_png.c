@@ -172,7 +172,7 @@ static bool read_picture(png_state *s, halo_picture *p)
         return false;
     png_set_read_fn(s->png, s, read_bytes);
     png_set_user_limits(s->png, 0x7FFFFFFF, 0x7FFFFFFF);
-    png_set_chunk_malloc_max(s->png, 64 << 20);
+    png_set_chunk_malloc_max(s->png, 8 << 20);
     png_read_info(s->png, s->info);
     uint64_t width = png_get_image_width(s->png, s->info), height = png_get_image_height(s->png, s->info);
     uint64_t bits = (uint64_t)png_get_bit_depth(s->png, s->info) * png_get_channels(s->png, s->info);
@@ -187,8 +187,25 @@ static bool read_picture(png_state *s, halo_picture *p)
     return keep_chunks(s, p) || message_fail(s->error, "out of memory");
 }
 
+/* Every chunk up to IEND lies inside the file; libpng would take memory for what a damaged length promises. */
+static bool chunks_fit(const uint8_t *bytes, size_t n_bytes)
+{
+    for (size_t at = 8; n_bytes - at >= 12;) {
+        const uint8_t *c = bytes + at;
+        size_t length = (size_t)c[0] << 24 | (size_t)c[1] << 16 | (size_t)c[2] << 8 | c[3];
+        if (length > n_bytes - at - 12)
+            return false;
+        if (memcmp(c + 4, "IEND", 4) == 0)
+            return true;
+        at += 12 + length;
+    }
+    return false;
+}
+
 bool decode_png(const uint8_t *bytes, size_t n_bytes, halo_picture *picture, halo_message *error)
 {
+    if (!chunks_fit(bytes, n_bytes))
+        return message_fail(error, "the file ends early");
     png_state s = {.bytes = bytes, .n_bytes = n_bytes, .error = error};
     s.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &s, on_error, on_warning);
     s.info = s.png ? png_create_info_struct(s.png) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * JPEG, BMP, TGA and Radiance HDR through stb's one-file libraries, on memory. Bytes are handed over by a call-back, which
+ * JPEG, BMP and TGA through stb's one-file libraries, on memory, and HDR's writer. Bytes are handed over by a call-back, which
  * notices when a decoder asks for more than the file has: stb would fill the rest with grey and say nothing. */
 #include "runtime/image_io.h"
 
@@ -11,7 +11,7 @@
 #define STBI_ONLY_JPEG
 #define STBI_ONLY_BMP
 #define STBI_ONLY_TGA
-#define STBI_ONLY_HDR
+#define STBI_NO_LINEAR
 #define STBI_NO_STDIO
 #define STB_IMAGE_STATIC
 #define STB_IMAGE_IMPLEMENTATION
@@ -55,14 +55,8 @@ static const stbi_io_callbacks callbacks = {stream_read, stream_skip, stream_end
 bool is_jpeg(const uint8_t *bytes, size_t n_bytes) { return n_bytes >= 3 && memcmp(bytes, "\xFF\xD8\xFF", 3) == 0; }
 bool is_bmp(const uint8_t *bytes, size_t n_bytes) { return n_bytes >= 18 && memcmp(bytes, "BM", 2) == 0; }
 
-bool is_hdr(const uint8_t *bytes, size_t n_bytes)
-{
-    return n_bytes >= 11 && (memcmp(bytes, "#?RADIANCE\n", 11) == 0 || memcmp(bytes, "#?RGBE\n", 7) == 0);
-}
-
 /* Moves what stb allocated into a picture of ours. */
-static bool take_pixels(void *pixels, const stream *s, halo_kind kind, int width, int height, int lanes, halo_picture *p,
-                        halo_message *error)
+static bool take_pixels(void *pixels, const stream *s, int width, int height, int lanes, halo_picture *p, halo_message *error)
 {
     bool read = pixels && !s->ended_early;
     if (!pixels)
@@ -70,7 +64,7 @@ static bool take_pixels(void *pixels, const stream *s, halo_kind kind, int width
     else if (s->ended_early)
         message_fail(error, "the file ends early");
     else
-        read = picture_new_2d(p, kind, lanes, (uint64_t)width, (uint64_t)height, error);
+        read = picture_new_2d(p, HALO_KIND_U8, lanes, (uint64_t)width, (uint64_t)height, error);
     if (read)
         memcpy(p->image.data, pixels, picture_bytes(p));
     stbi_image_free(pixels);
@@ -97,7 +91,7 @@ bool decode_8bit(const uint8_t *bytes, size_t n_bytes, halo_picture *picture, ha
     stream s = {bytes, n_bytes, 0, false};
     int width, height, lanes;
     void *pixels = stbi_load_from_callbacks(&callbacks, &s, &width, &height, &lanes, 0);
-    return take_pixels(pixels, &s, HALO_KIND_U8, width, height, lanes, picture, error);
+    return take_pixels(pixels, &s, width, height, lanes, picture, error);
 }
 
 bool decode_jpeg(const uint8_t *bytes, size_t n_bytes, halo_picture *picture, halo_message *error)
@@ -108,16 +102,6 @@ bool decode_jpeg(const uint8_t *bytes, size_t n_bytes, halo_picture *picture, ha
         return true;
     halo_picture_release(picture);
     return message_fail(error, "out of memory");
-}
-
-bool decode_hdr(const uint8_t *bytes, size_t n_bytes, halo_picture *picture, halo_message *error)
-{
-    if (!size_is_plausible(bytes, n_bytes, error))
-        return false;
-    stream s = {bytes, n_bytes, 0, false};
-    int width, height, lanes;
-    void *pixels = stbi_loadf_from_callbacks(&callbacks, &s, &width, &height, &lanes, 0);
-    return take_pixels(pixels, &s, HALO_KIND_F32, width, height, lanes, picture, error);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
