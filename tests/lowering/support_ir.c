@@ -25,8 +25,10 @@ tensor_pipe *ir_from_text(arena *memory, const char *source)
 {
     diags d;
     tensor_pipe *p = read_ir(memory, source, &d);
-    if (!p)
-        fail_msg("%s", rendered(memory, &d));
+    if (!p) {
+        fputs(rendered(memory, &d), stderr);                 /* cmocka would cut it short */
+        fail();
+    }
     return p;
 }
 
