@@ -80,6 +80,10 @@ struct scope {
 typedef struct call { struct call *outer; const item *item; span where; } call;
 typedef struct constant { struct constant *next; const item *item; value value; bool busy; } constant;
 
+/* Values of an integer node; `known` unless it can be anything. */
+typedef struct value_range { int64_t lo, hi; bool known; } value_range;
+typedef struct trait { uint64_t depends; uint32_t depth; } trait;
+
 typedef struct builder {
     script      *script;
     arena       *memory;
@@ -93,7 +97,8 @@ typedef struct builder {
     const char  *indexed_name;        /* the same, inside of an indexed definition: reading it is recursion */
     int          depth, n_calls, rounds, open_folds, n_derived;
     bool         gave_up;             /* too large or too deep: everything is an error from here on */
-    LIST(uint64_t) traits;            /* per node, see nodes.c; 0: not known yet */
+    LIST(trait)  traits;              /* per node, see nodes.c */
+    LIST(value_range) ranges;         /* per node, see overflow.c */
     LIST(uint8_t)  fold_depth;        /* per fold: how many folds were open around it */
     LIST(uint8_t)  stage_pixels;      /* per stage: its values depend on pixels of an input */
 } builder;
@@ -118,6 +123,7 @@ value scalar_value(builder *b, ref node);
 bool  node_is_closed(builder *b, ref node);       /* no coordinate, no variable of an open reduction */
 bool  node_uses_pixels(builder *b, ref node);
 bool  node_has_load(builder *b, ref node);
+uint32_t node_depth(builder *b, ref node);        /* of its expression */
 void  fold_opened(builder *b, uint32_t fold);     /* call after tensor_fold_new; then fold_closed */
 void  fold_closed(builder *b);
 ref   node_extent(builder *b, ref lo, ref hi);    /* hi - lo + 1 */
@@ -204,7 +210,8 @@ typedef struct interval { ref lo, hi; } interval;                   /* lo == 0: 
 interval interval_of(builder *b, ref node, const coordinates *at);
 bool find_domain(builder *b, coordinates *at);                     /* fills unknown ranges from the reads */
 void check_reads(builder *b, const coordinates *at);
-void warn_overflow(builder *b, const char *what, ref element, ref lo_count, span where);
+
+void warn_overflow(builder *b, const char *what, uint32_t fold, ref element, span where);      /* overflow.c */
 
 /* ---- expressions.c -------------------------------------------------------------------------------------------------- */
 

@@ -73,6 +73,7 @@ static value conv_fold(builder *b, const image *a, const image *k, const steps *
 {
     tensor_pipe *p = b->pipe;
     uint32_t fold = tensor_fold_new(p, FOLD_conv, 2, 1);
+    fold_opened(b, fold);
     ref kernel_at[2], index[TENSOR_MAX_RANK];
     for (int n = 0; n < 2; n++) {                           /* binder 0 is y, outermost */
         fold_at(p, fold)->lo[n] = k->content->lo[1 - n];
@@ -85,7 +86,6 @@ static value conv_fold(builder *b, const image *a, const image *k, const steps *
         if (n < 2)
             index[n] = node_add(b, node_scale(b, index[n], stride->along[n]), node_scale(b, kernel_at[n], dilation->along[n]));
     }
-    fold_opened(b, fold);
     value pair[2] = { image_read(b, k, kernel_at, NULL, true, where), image_read(b, a, index, NULL, true, where) };
     fold_closed(b);
     if (is_error(pair[0]) || is_error(pair[1]) ||
@@ -93,9 +93,14 @@ static value conv_fold(builder *b, const image *a, const image *k, const steps *
         return error_value();
     type t = pair[0].type;
     bool floating = t.kind == KIND_f32;
-    ref acc = tensor_acc(p, fold, 0, t);
-    ref next = floating ? tensor_op3(p, OP_muladd, pair[0].node, pair[1].node, acc)
-                        : tensor_op2(p, OP_add, acc, tensor_op2(p, OP_mul, pair[0].node, pair[1].node));
+    ref acc = tensor_acc(p, fold, 0, t), next;
+    if (floating) {
+        next = tensor_op3(p, OP_muladd, pair[0].node, pair[1].node, acc);
+    } else {
+        ref product = tensor_op2(p, OP_mul, pair[0].node, pair[1].node);
+        warn_overflow(b, "this convolution", fold, product, where);
+        next = tensor_op2(p, OP_add, acc, product);
+    }
     ref init = tensor_splat(p, constant_of(b, (kind)t.kind, floating ? -0.0 : 0), t.lanes);
     fold_at(p, fold)->init[0] = init;
     fold_at(p, fold)->next[0] = next;

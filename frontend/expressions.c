@@ -280,6 +280,11 @@ value evaluate(builder *b, const expr *e)
     b->depth++;
     value v = evaluate_kind(b, e);
     b->depth--;
+    if (is_scalar(v) && node_depth(b, v.node) > MAX_NODE_DEPTH) {
+        b->gave_up = true;
+        return fail(b, DIAG_E0220, e->where, "the expression of one pixel gets too deep: more than %d operations after one another",
+                    MAX_NODE_DEPTH);
+    }
     return v;
 }
 

@@ -61,7 +61,6 @@ uint32_t content_stage(builder *b, content *c)
         return c->stage;
     const char *name = c->name ? c->name : derived_name(b);
     c->stage = c->elements ? elements_stage(b, c, name) : stage_new(b, name, c, c->body);
-    c->elements = NULL;
     ref at[TENSOR_MAX_RANK];
     for (int k = 0; k < c->rank; k++)
         at[k] = tensor_coord(b->pipe, k);
@@ -267,6 +266,8 @@ value lift(builder *b, pixel_function f, const value *operands, int n, intptr_t 
         return pixel;
     out->type = pixel.type;
     out->body = pixel.node;
+    if (node_depth(b, out->body) > MAX_BODY_DEPTH)
+        content_stage(b, out);
     return content_value(b, out);
 }
 

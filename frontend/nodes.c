@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT
  * Questions about nodes, and small arithmetic on uniform ones.
  *
- * `traits` of a node is a set: which kinds of things its value depends on. Bits 0..59 say "variables or accumulators of the
+ * The trait of a node says which kinds of things its value depends on, and how deep its expression is. Bits 0..59 say "variables or accumulators of the
  * reduction that has n reductions around it": a result of that reduction no longer has its bit, so a node without any is
  * closed. Siblings may share a bit because a node with a reduction's variable never escapes from it. */
 #include "frontend/builder.h"
 
 enum { MAX_OPEN_FOLDS = 59 };
-#define TRAIT_LOAD   (UINT64_C(1) << 60)
-#define TRAIT_KNOWN  (UINT64_C(1) << 61)
-#define TRAIT_PIXELS (UINT64_C(1) << 62)
-#define TRAIT_COORD  (UINT64_C(1) << 63)
+
+#define DEPENDS_load       (UINT64_C(1) << 60)
+#define DEPENDS_pixels     (UINT64_C(1) << 61)
+#define DEPENDS_coordinate (UINT64_C(1) << 62)
 
 value scalar_value(builder *b, ref node)
 {
@@ -22,65 +22,86 @@ static uint64_t fold_bit(builder *b, uint32_t fold)
     return UINT64_C(1) << (fold < b->fold_depth.count ? b->fold_depth.items[fold] : 0);
 }
 
-static uint64_t traits_of(builder *b, ref node);
-
-static uint64_t fold_traits(builder *b, uint32_t fold)
+static const trait *trait_at(const builder *b, ref node)
 {
-    const tensor_fold f = *fold_at(b->pipe, fold);
-    uint64_t inside = f.where ? traits_of(b, f.where) : 0, outside = 0;
-    for (int k = 0; k < f.n_binders; k++)
-        inside |= traits_of(b, f.lo[k]) | traits_of(b, f.hi[k]);
-    for (int k = 0; k < f.n_accs; k++) {
-        inside |= traits_of(b, f.next[k]);
-        outside |= traits_of(b, f.init[k]);
-    }
-    return (inside & ~fold_bit(b, fold)) | outside;
+    return &b->traits.items[node];
 }
 
-static uint64_t traits_of(builder *b, ref node)
+static void join(const builder *b, trait *t, ref node)
 {
-    if (node == 0)
-        return 0;
-    if (b->traits.count <= node) {
-        list_grow(b->memory, &b->traits, sizeof(uint64_t), b->pipe->nodes.count + 1024);
-        while (b->traits.count < b->pipe->nodes.count)
-            b->traits.items[b->traits.count++] = 0;
+    const trait *part = trait_at(b, node);
+    t->depends |= part->depends;
+    t->depth = part->depth > t->depth ? part->depth : t->depth;
+}
+
+/* A fold's result no longer depends on its own variables, but for what it starts with. */
+static void join_fold(builder *b, trait *t, uint32_t fold)
+{
+    const tensor_fold *f = fold_at(b->pipe, fold);
+    join(b, t, f->where);
+    for (int k = 0; k < f->n_binders; k++) {
+        join(b, t, f->lo[k]);
+        join(b, t, f->hi[k]);
     }
-    if (b->traits.items[node] & TRAIT_KNOWN)
-        return b->traits.items[node] & ~TRAIT_KNOWN;
-    const tensor_node n = *node_at(b->pipe, node);
-    uint64_t traits = 0;
-    switch ((tensor_op)n.op) {
-    case OP_coord: traits = TRAIT_COORD; break;
+    for (int k = 0; k < f->n_accs; k++)
+        join(b, t, f->next[k]);
+    t->depends &= ~fold_bit(b, fold);
+    for (int k = 0; k < f->n_accs; k++)
+        join(b, t, f->init[k]);
+}
+
+static trait find_trait(builder *b, ref node)
+{
+    const tensor_node *n = node_at(b->pipe, node);
+    trait t = { 0 };
+    switch ((tensor_op)n->op) {
+    case OP_coord: t.depends = DEPENDS_coordinate; break;
     case OP_binder:
-    case OP_acc: traits = fold_bit(b, n.payload); break;
-    case OP_result: traits = fold_traits(b, n.payload); break;
+    case OP_acc: t.depends = fold_bit(b, n->payload); break;
+    case OP_result: join_fold(b, &t, n->payload); break;
     case OP_load:
-        if (n.payload < b->stage_pixels.count && b->stage_pixels.items[n.payload])
-            traits = TRAIT_PIXELS;
-        traits |= TRAIT_LOAD;
+        t.depends = DEPENDS_load;
+        if (n->payload < b->stage_pixels.count && b->stage_pixels.items[n->payload])
+            t.depends |= DEPENDS_pixels;
         break;
     default: break;
     }
-    for (int k = 0; k < n.n_args; k++)
-        traits |= traits_of(b, node_arg(b->pipe, node, k));
-    b->traits.items[node] = traits | TRAIT_KNOWN;
-    return traits;
+    for (int k = 0; k < n->n_args; k++)
+        join(b, &t, node_arg(b->pipe, node, k));
+    t.depth++;
+    return t;
+}
+
+/* Parts of a node are made before it, so one sweep in order of making answers for all without recursion. */
+static trait trait_of(builder *b, ref node)
+{
+    list_grow(b->memory, &b->traits, sizeof(trait), node + 1);
+    while (b->traits.count <= node) {
+        ref next = b->traits.count;
+        trait t = next == 0 ? (trait){ 0 } : find_trait(b, next);
+        b->traits.items[b->traits.count++] = t;
+    }
+    return b->traits.items[node];
 }
 
 bool node_is_closed(builder *b, ref node)
 {
-    return (traits_of(b, node) & ~(TRAIT_PIXELS | TRAIT_LOAD)) == 0;
+    return (trait_of(b, node).depends & ~(DEPENDS_pixels | DEPENDS_load)) == 0;
 }
 
 bool node_uses_pixels(builder *b, ref node)
 {
-    return (traits_of(b, node) & TRAIT_PIXELS) != 0;
+    return (trait_of(b, node).depends & DEPENDS_pixels) != 0;
 }
 
 bool node_has_load(builder *b, ref node)
 {
-    return (traits_of(b, node) & TRAIT_LOAD) != 0;
+    return (trait_of(b, node).depends & DEPENDS_load) != 0;
+}
+
+uint32_t node_depth(builder *b, ref node)
+{
+    return trait_of(b, node).depth;
 }
 
 void fold_opened(builder *b, uint32_t fold)

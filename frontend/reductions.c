@@ -84,6 +84,7 @@ static value build_sum(builder *b, reduction *r)
         return error_value();
     if (r->over_image && r->element.type.kind == KIND_f32)
         fold_at(b->pipe, r->fold)->form = FOLD_image_sum;
+    warn_overflow(b, "this sum", r->fold, r->element.node, r->e->where);
     return simple_loop(b, r, OP_add, constant_like(b, r->element.type, 0), r->element.node);
 }
 

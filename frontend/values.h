@@ -13,6 +13,8 @@ enum {
     MAX_DEPTH = 1200,            /* nested expressions, calls included: keeps the C stack small */
     MAX_CALLS = 120,             /* nested calls of functions and pipes */
     MAX_ROUNDS = 10000,          /* of all `for`s of a pipe */
+    MAX_NODE_DEPTH = 4000,       /* of the expression of one pixel */
+    MAX_BODY_DEPTH = 600,        /* a deeper image becomes a stage, so that nobody who walks a body needs much stack */
     MAX_NODES = 2000000,         /* of a pipe's IR */
     MAX_ELEMENTS = 65536,        /* of an array literal */
     MAX_OPERANDS = 8             /* of one lifted operation */
@@ -52,7 +54,7 @@ typedef struct content {
     ref         body;            /* over coord(0) ... coord(rank-1); 0 while only `elements` exist */
     bool        heavy;           /* a convolution: never copied into the bodies that use it */
     uint32_t    stage;           /* 0: not a stage so far */
-    value      *elements;        /* an array literal (dimension 0 fastest) whose stage hasn't been needed yet; else NULL */
+    value      *elements;        /* of an array literal, dimension 0 fastest; else NULL */
     const char *name;            /* for messages and stage names; NULL: unnamed */
     span        where;
 } content;
