@@ -252,8 +252,6 @@ static ref parse_load(parser *p, type t)
     return p->failed ? 0 : node_make(p->pipe, node, args, n_args);
 }
 
-static const char *const fold_form_names[] = { "loop", "conv", "image_sum", "median" };
-
 typedef struct fold_head {
     tensor_fold fold;
     const char *acc_names[TENSOR_MAX_ACCS];
@@ -283,8 +281,8 @@ static void parse_binders(parser *p, tensor_fold *fold)
 static fold_head parse_fold_head(parser *p)
 {
     fold_head head = { .fold = { .form = UINT8_MAX } };
-    for (size_t k = 0; k < sizeof fold_form_names / sizeof *fold_form_names; k++)
-        if (parse_at(p, fold_form_names[k]))
+    for (int k = 0; k < N_FOLD_FORMS; k++)
+        if (parse_at(p, tensor_fold_names[k]))
             head.fold.form = (uint8_t)k;
     if (head.fold.form == UINT8_MAX)
         parse_error(p, "expected loop, conv, image_sum or median");

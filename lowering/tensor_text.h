@@ -13,5 +13,8 @@ void tensor_print_remarks(const tensor_pipe *p, const tensor_remark *remarks, ui
 
 /* What coordinates are called in IR text. */
 extern const char *const tensor_coord_names[TENSOR_MAX_RANK];
+/* What the forms of folds are called, by fold_form. */
+enum { N_FOLD_FORMS = FOLD_median + 1 };
+extern const char *const tensor_fold_names[N_FOLD_FORMS];
 
 #endif
