@@ -61,7 +61,7 @@ def check_aot(program, name, source, expected, folder):
            f"{name} stops when it is cancelled", done)
 
     done = run(program, source, stopped, "99")
-    expect(done.returncode == 1 and "sigma" in done.stderr, f"{name} names the parameter that is out of range", done)
+    expect(done.returncode == 1 and "parameter" in done.stderr, f"{name} says that a parameter is out of range", done)
 
 
 def aot(options, folder):
