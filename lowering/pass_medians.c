@@ -88,10 +88,20 @@ static ref from_comparable(tensor_pipe *p, ref value, type t)
 
 /* ---- few: a network ------------------------------------------------------------------------------------------ */
 
+static ref lower(tensor_pipe *p, ref a, ref b)
+{
+    return tensor_op2(p, node_type(p, a).kind == KIND_bool ? OP_and : OP_min, a, b);
+}
+
+static ref upper(tensor_pipe *p, ref a, ref b)
+{
+    return tensor_op2(p, node_type(p, a).kind == KIND_bool ? OP_or : OP_max, a, b);
+}
+
 static void exchange(tensor_pipe *p, ref *a, ref *b)
 {
-    ref low = tensor_op2(p, OP_min, *a, *b);
-    *b = tensor_op2(p, OP_max, *a, *b);
+    ref low = lower(p, *a, *b);
+    *b = upper(p, *a, *b);
     *a = low;
 }
 
@@ -110,6 +120,26 @@ static void sort_network(tensor_pipe *p, ref *items, int n)
             rest = part;
         }
     }
+}
+
+static ref middle_of_three(tensor_pipe *p, ref a, ref b, ref c)
+{
+    exchange(p, &a, &b);
+    return upper(p, a, lower(p, b, c));
+}
+
+/* 30 comparisons where the sort leaves 36, for the window that is used most: with three groups sorted, the median is that of
+ * the largest minimum, the middle one of the middle ones and the smallest maximum. */
+static ref middle_of_nine(tensor_pipe *p, ref *items)
+{
+    for (int k = 0; k < 9; k += 3) {
+        exchange(p, &items[k], &items[k + 1]);
+        exchange(p, &items[k + 1], &items[k + 2]);
+        exchange(p, &items[k], &items[k + 1]);
+    }
+    ref low = upper(p, upper(p, items[0], items[3]), items[6]);
+    ref high = lower(p, lower(p, items[2], items[5]), items[8]);
+    return middle_of_three(p, low, middle_of_three(p, items[1], items[4], items[7]), high);
 }
 
 /* The number of elements when all bounds are constant; -1 otherwise. */
@@ -137,6 +167,7 @@ static ref by_network(tensor_pipe *p, uint32_t fold, ref element, int n, const i
         }
         items[k] = replace_binders(p, element, fold, values);
     }
+    if (n == 9) return middle_of_nine(p, items);
     sort_network(p, items, n);
     return items[(n - 1) / 2];
 }
