@@ -144,10 +144,8 @@ static int write_header(report *r, halo_program *program, const char *path)
 
 static int write_text(report *r, halo_program *program, const char *path, const char *stage)
 {
-    if (halo_program_pipe_count(program) > 1)
-        return report_usage(r, "%s holds one pipe: choose one with --pipe", path);
     halo_message error;
-    char *text = halo_show(program, halo_program_pipe(program, 0), stage, NULL, &error);
+    char *text = halo_build_text(program, NULL, stage, &error);
     if (!text)
         return report_failure(r, program, &error);
     int status = write_file(r, path, text, strlen(text));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Values of a pipe's parameters: set by name, from text or from the generated header's struct, each checked against its type
  * and range as it is set. They are kept as the bits that tensor IR has, four words a parameter. */
+#include "runtime/image_io.h"
 #include "runtime/program.h"
 
 #include <math.h>
@@ -212,6 +213,52 @@ int halo_arguments_set_text(halo_arguments *arguments, const char *name, const c
         return HALO_ERROR_PARAMETER;
     }
     return set_values(arguments, which, values, n, error) ? HALO_OK : HALO_ERROR_PARAMETER;
+}
+
+/* ---- the header's struct ----------------------------------------------------------------------- */
+
+static double load_component(halo_kind kind, const char *at)
+{
+    union { uint8_t u8; int8_t i8; uint16_t u16; int16_t i16; uint32_t u32; int32_t i32; float f32; } v;
+    memcpy(&v, at, (size_t)halo_kind_bytes(kind));
+    switch (kind) {
+    case HALO_KIND_BOOL: return v.u8 != 0;
+    case HALO_KIND_U8:   return v.u8;
+    case HALO_KIND_I8:   return v.i8;
+    case HALO_KIND_U16:  return v.u16;
+    case HALO_KIND_I16:  return v.i16;
+    case HALO_KIND_U32:  return v.u32;
+    case HALO_KIND_I32:  return v.i32;
+    case HALO_KIND_F16:  return (double)f32_of_f16(v.u16);
+    case HALO_KIND_F32:  return (double)v.f32;
+    }
+    return 0;
+}
+
+/* Members in the script's order, each at a multiple of its component's size: C's layout. All are set, or none. */
+int halo_arguments_set_struct(halo_arguments *arguments, const void *params, halo_message *error)
+{
+    const halo_signature *s = &arguments->pipe->signature;
+    size_t n_bytes = sizeof *arguments + s->n_parameters * (sizeof(row) + sizeof(bool)), at = 0;
+    halo_arguments *changed = halo_arguments_new(arguments->pipe);
+    if (!changed) {
+        message_fail(error, "out of memory");
+        return HALO_ERROR_MEMORY;
+    }
+    bool fits = true;
+    for (size_t i = 0; i < s->n_parameters && fits; i++) {
+        const halo_parameter *p = &s->parameters[i];
+        size_t size = (size_t)halo_kind_bytes(p->kind);
+        double values[TENSOR_MAX_LANES];
+        at = (at + size - 1) / size * size;
+        for (int32_t k = 0; k < p->lanes; k++, at += size)
+            values[k] = load_component(p->kind, (const char *)params + at);
+        fits = set_values(changed, i, values, (size_t)p->lanes, error);
+    }
+    if (fits)
+        memcpy(arguments + 1, changed + 1, n_bytes - sizeof *arguments);
+    halo_arguments_free(changed);
+    return fits ? HALO_OK : HALO_ERROR_PARAMETER;
 }
 
 /* ---- for runs -------------------------------------------------------------------------------- */

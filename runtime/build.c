@@ -59,7 +59,9 @@ bool program_cpu_options(halo_program *program, const tensor_pipe *pipe, cpu_opt
 
 typedef struct build_request {
     const halo_pipe *pipe;
-    const char *header_name;         /* NULL: an object */
+    const char *header_name;         /* or NULL */
+    bool        is_text;             /* `form` instead of an object */
+    cpu_text    form;
     text        out;
     bool        done;
 } build_request;
@@ -92,6 +94,8 @@ static void build(halo_program *program, void *user)
     if (r->header_name) {
         cpu_header(pipes, n, &options, r->header_name, &r->out);
         r->done = program->messages.n_errors == 0;
+    } else if (r->is_text) {
+        r->done = cpu_library_text(pipes, n, &options, r->form, &r->out, &program->messages);
     } else {
         r->done = cpu_object(pipes, n, &options, &r->out, &program->messages);
     }
@@ -119,6 +123,17 @@ static char *run_request(halo_program *program, build_request *r, size_t *n_byte
 void *halo_build_object(halo_program *program, const halo_pipe *pipe, size_t *n_bytes, halo_message *error)
 {
     return run_request(program, &(build_request){.pipe = pipe}, n_bytes, error);
+}
+
+char *halo_build_text(halo_program *program, const halo_pipe *pipe, const char *stage, halo_message *error)
+{
+    bool is_asm = strcmp(stage, "asm") == 0;
+    if (!is_asm && strcmp(stage, "llvm") != 0) {
+        message_fail(error, "a library is \"llvm\" or \"asm\" as text, not `%s`", stage);
+        return NULL;
+    }
+    build_request r = {.pipe = pipe, .is_text = true, .form = is_asm ? CPU_TEXT_asm : CPU_TEXT_llvm};
+    return run_request(program, &r, NULL, error);
 }
 
 char *halo_build_header(halo_program *program, const halo_pipe *pipe, const char *file_name, halo_message *error)

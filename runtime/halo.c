@@ -106,6 +106,7 @@ static void make_pipe(halo_program *program, uint32_t which)
     if (sound && engine == HALO_ENGINE_CPU && program->messages.n_errors == 0) {
         cpu_options options;
         sound = program_cpu_options(program, pipe->ir, &options);
+        options.layouts = NULL;                          /* they are for libraries */
         pipe->code = sound ? cpu_load(pipe->ir, &options, &program->messages) : NULL;
         sound = pipe->code != NULL;
     }

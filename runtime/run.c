@@ -106,12 +106,12 @@ static int check_inputs(const halo_pipe *pipe, const halo_image *inputs, halo_me
     return HALO_OK;
 }
 
-static int check_outputs(const halo_pipe *pipe, const halo_image *wanted, const halo_image *outputs, const halo_part *part,
+static int check_outputs(const halo_pipe *pipe, const halo_image *wanted, const halo_image *outputs,
                          halo_message *error)
 {
     for (size_t i = 0; i < pipe->signature.n_outputs; i++) {
         const halo_output *output = &pipe->signature.outputs[i];
-        const int32_t *extent = part ? part->extent : wanted[i].extent;
+        const int32_t *extent = wanted[i].extent;
         if (memcmp(outputs[i].extent, extent, sizeof(int32_t) * (size_t)output->rank) == 0)
             continue;
         text t = {0};
@@ -229,7 +229,7 @@ static int run_prepared(const halo_pipe *pipe, const halo_image *inputs, const p
     }
     int code = size_prepared(pipe, inputs, p, wanted, error);
     if (code == HALO_OK)
-        code = check_outputs(pipe, wanted, outputs, part, error);
+        code = check_outputs(pipe, wanted, outputs, error);
     if (code == HALO_OK)
         code = check_data(pipe, inputs, outputs, error);
     free(wanted);

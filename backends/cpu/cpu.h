@@ -30,6 +30,8 @@ bool cpu_show(tensor_pipe *p, const cpu_options *options, cpu_text what, text *o
 /* An object file (PIC, no dependency but a short list of memory functions); external symbols are those of the header:
  * NAME, NAME_part, NAME_needs, NAME_size, NAME_error, NAME_defaults. Several pipes may share one object. */
 bool cpu_object(tensor_pipe **pipes, uint32_t n_pipes, const cpu_options *options, text *object, diags *d);
+/* The same library as text: `what` is CPU_TEXT_llvm or CPU_TEXT_asm. */
+bool cpu_library_text(tensor_pipe **pipes, uint32_t n_pipes, const cpu_options *options, cpu_text what, text *out, diags *d);
 /* The C header that goes with it. */
 void cpu_header(tensor_pipe **pipes, uint32_t n_pipes, const cpu_options *options, const char *file_name, text *out);
 

@@ -56,9 +56,9 @@ typedef struct halo_options {
     halo_import *import;                /* NULL: files, relative to the importing one */
     void       *import_user;
 
-    /* What halo_show and halo_build aim at. */
+    /* What halo_show and the halo_build functions aim at; layouts don't change how halo_run sees pictures. */
     const char *target;                 /* LLVM triple; NULL: this machine's */
-    const char *const *cpus;            /* processors, the plainest first, or "native"; NULL: x86-64-v3 (run and show: native) */
+    const char *const *cpus;            /* processors, the plainest first, or "native"; NULL: x86-64-v3 (to run and show: native) */
     size_t      n_cpus;
     const char *const *layouts;         /* "src=planar", "out=bgra" */
     size_t      n_layouts;
@@ -172,8 +172,9 @@ int halo_size(const halo_pipe *pipe, const halo_image *inputs, const halo_argume
               halo_message *error);
 
 /* Runs the pipe. Images hold components of the kinds in the signature, pixels' components side by side; extents beyond the
- * rank are 1. `part` NULL: the whole outputs; else that part of every output, whose image then has the part's extents (only
- * HALO_ENGINE_CPU). `exec` NULL: on the calling thread. HALO_OK, or an error with a message that names what doesn't fit. */
+ * rank are 1. `part` NULL: the whole outputs; else only that part of every output is written, in images that describe the
+ * whole (HALO_ENGINE_CPU only): pixels outside the part, and outside what halo_needs says, need not be there in memory.
+ * `exec` NULL: on the calling thread. HALO_OK, or an error with a message that names what doesn't fit. */
 int halo_run(const halo_pipe *pipe, const halo_image *inputs, const halo_arguments *arguments, const halo_image *outputs,
              const halo_part *part, const halo_exec *exec, halo_message *error);
 
@@ -217,6 +218,8 @@ char *halo_show_passes(halo_program *program, const halo_pipe *pipe, halo_messag
 
 /* An object file with all of the program's pipes (`pipe` NULL) or one, for options.target and .cpus. NULL as for halo_show. */
 void *halo_build_object(halo_program *program, const halo_pipe *pipe, size_t *n_bytes, halo_message *error);
+/* The same library as text: "llvm" or "asm". */
+char *halo_build_text(halo_program *program, const halo_pipe *pipe, const char *stage, halo_message *error);
 /* The C and C++ header that goes with it; `file_name` makes its include guard. */
 char *halo_build_header(halo_program *program, const halo_pipe *pipe, const char *file_name, halo_message *error);
 
