@@ -56,11 +56,19 @@ static bool values_are_flat(shape_maker *m, const cpu_stage *c, ref r, int lanes
     return true;
 }
 
+static bool all_one_lane(shape_maker *m, ref body)
+{
+    ref_list nodes = { 0 };
+    reached_nodes(m->s->pipe, m->s->memory, &body, 1, &nodes);
+    for (uint32_t k = 0; k < nodes.count; k++) if (node_type(m->s->pipe, nodes.items[k]).lanes > 1) return false;
+    return true;
+}
+
 static bool stage_is_flat(shape_maker *m, const cpu_stage *c)
 {
     tensor_pipe *p = m->s->pipe;
     const tensor_stage *t = stage_at(p, c->stage);
-    if (t->type.lanes == 1) return true;
+    if (t->type.lanes == 1) return all_one_lane(m, t->body);
     if (c->sink) {
         const cpu_memory *out = &m->s->memories.items[c->memory];
         if (out->planar || out->bgra) return false;
