@@ -32,6 +32,15 @@ typedef struct convolution {
 
 bool convolution_match(tensor_pipe *p, depends *all, uint32_t stage, uint32_t fold, convolution *out);
 
+/* Is the split worth it, for these numbers of taps? For f32 the answer is part of a program's meaning and counts taps alone. For
+ * integers the bits are the same either way, so writing and reading the middle counts too, as much as two taps: a Sobel
+ * stays whole, a 3 x 3 binomial is split. */
+static inline bool fewer_taps(const convolution *c, int64_t row, int64_t column, int64_t whole)
+{
+    int64_t step = c->step < 0 ? -(int64_t)c->step : c->step, middle = c->t.kind == KIND_f32 ? 1 : 3;
+    return column * step + row + middle <= whole;
+}
+
 /* The weight of a tap as a product: expressions in coordinate 0, which stands for the binder's value. */
 typedef struct factors { ref x, y; } factors;
 

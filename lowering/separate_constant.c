@@ -198,7 +198,7 @@ bool factor_constant(const convolution *c, const constant_stages *constant, fact
     for (int lane = 0; lane < m.lanes; lane++)
         if (!factor_lane(&m, lane, row, column)) return false;
     int n_row = nonzero(m.k, row, m.width, m.lanes), n_column = nonzero(m.k, column, m.height, m.lanes);
-    if (n_row == 0 || (int64_t)n_column * abs(c->step) + n_row >= nonzero_taps(&m)) return false;
+    if (n_row == 0 || !fewer_taps(c, n_row, n_column, nonzero_taps(&m))) return false;
     out->x = vector_read(c, &m, row, m.x_lo, m.width);
     out->y = vector_read(c, &m, column, m.y_lo, m.height);
     return true;

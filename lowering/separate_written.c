@@ -2,8 +2,6 @@
  * Kernels that are written as a product: k[i, j] = f(i) * g(j), perhaps over or times something common. The two vectors are what
  * the script means; the kernel's own values are their rounded products, so its values can't show the rank, and with
  * a parameter there are no values yet. */
-#include <stdlib.h>
-
 #include "lowering/separate.h"
 
 /* In coordinates 0 and 1 of the kernel; 0 is a factor that isn't there. */
@@ -105,7 +103,7 @@ static bool pays(const convolution *c)
     int64_t lo, hi, count[2] = { -1, -1 };
     for (int b = 0; b < 2; b++)
         if (node_is_const(c->pipe, f->lo[b], &lo) && node_is_const(c->pipe, f->hi[b], &hi)) count[b] = hi - lo + 1;
-    if (count[0] >= 0 && count[1] >= 0) return count[c->y] * llabs(c->step) + count[c->x] < count[0] * count[1];
+    if (count[0] >= 0 && count[1] >= 0) return fewer_taps(c, count[c->x], count[c->y], count[0] * count[1]);
     return count[0] != 1 && count[1] != 1;
 }
 

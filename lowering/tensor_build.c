@@ -78,17 +78,16 @@ ref tensor_result(tensor_pipe *p, uint32_t fold, int which)
 
 /* ---- elementwise ops --------------------------------------------------------------------------- */
 
-static bool kind_allowed(op_class class, kind k)
+bool class_takes(op_class class, kind k)
 {
     switch (class) {
     case CLASS_NUM: return k == KIND_i32 || k == KIND_u32 || k == KIND_i64 || k == KIND_f32;
-    case CLASS_SEL: return true;
     case CLASS_INT: return k == KIND_i32 || k == KIND_u32;
     case CLASS_FLT:
     case CLASS_EXP: return k == KIND_f32;
     case CLASS_CMP: return k != KIND_i64;
     case CLASS_LOG: return k == KIND_bool;
-    default:        return false;
+    default:        return true;
     }
 }
 
@@ -96,7 +95,7 @@ static ref build_op(tensor_pipe *p, tensor_op op, const ref *args, int n_args)
 {
     const op_info *info = op_get(op);
     type t = node_type(p, args[0]);
-    assert(info->arity == n_args && kind_allowed(info->class, t.kind));
+    assert(info->arity == n_args && class_takes(info->class, t.kind));
     for (int k = 1; k < n_args; k++)
         assert(type_equal(node_type(p, args[k]), t));
     ref simple = simplify_op(p, op, args);

@@ -16,6 +16,9 @@ ref simplify_select(tensor_pipe *p, ref condition, ref yes, ref no);
 /* The pixel of a table at constant indices, or 0. */
 ref simplify_load(tensor_pipe *p, uint32_t stage, const ref *index, const uint8_t *border, const ref *outside, type t);
 
+/* Ops of this class take operands of kind `k`. */
+bool class_takes(op_class class, kind k);
+
 /* The bits of component `lane` when it is a constant, through splat and vec. */
 bool lane_bits(const tensor_pipe *p, ref r, int lane, uint32_t *bits);
 /* Every value of `from` is one of `into`. */

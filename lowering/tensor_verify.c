@@ -154,19 +154,6 @@ static void check_references(verifier *v)
 
 /* ---- nodes ----------------------------------------------------------------------------------- */
 
-static bool class_takes(op_class class, kind k)
-{
-    switch (class) {
-    case CLASS_NUM: return k == KIND_i32 || k == KIND_u32 || k == KIND_i64 || k == KIND_f32;
-    case CLASS_INT: return k == KIND_i32 || k == KIND_u32;
-    case CLASS_FLT:
-    case CLASS_EXP: return k == KIND_f32;
-    case CLASS_CMP: return k != KIND_i64;
-    case CLASS_LOG: return k == KIND_bool;
-    default:        return true;
-    }
-}
-
 static bool count_is(verifier *v, ref r, int n_args)
 {
     if (node_at(v->pipe, r)->n_args == n_args)

@@ -351,6 +351,9 @@ static void integers_wrap_alike(void **state)
         check_integers(&c, &k, KIND_i8, true);
         check_integers(&c, &not_whole, KIND_i32, false);
     }
+    const kernel sobel = { 3, 3, 1, -1, -1, { -1, 0, 1, -2, 0, 2, -1, 0, 1 } }, smooth = { 3, 3, 1, -1, -1, { 1, 2, 1, 2, 4, 2, 1, 2, 1 } };
+    check_integers(&c, &sobel, KIND_i32, false);             /* six taps: less than five and a stage between */
+    check_integers(&c, &smooth, KIND_i32, true);
     c.source = c.sum = KIND_u32;
     check_integers(&c, &large, KIND_u32, true);
 }
