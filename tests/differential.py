@@ -51,7 +51,8 @@ def input_image(picture):
 def exact_passes(halo):
     """The names of the passes that can be skipped, as `halo show --list` gives them."""
     done = subprocess.run([halo, "show", "--list"], capture_output=True, text=True)
-    return [line.split()[0] for line in done.stdout.split("\n") if " exact " in f" {line} "]
+    rows = [line.split() for line in done.stdout.split("\n")]
+    return [row[0] for row in rows if len(row) > 1 and row[1] == "exact"]
 
 
 def random_switches(source, passes):

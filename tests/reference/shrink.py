@@ -9,6 +9,7 @@ interpreted differ, interpreted and reference differ.
 
 import argparse
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -85,10 +86,14 @@ def main():
     parser.add_argument("number", type=int)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--halo", required=True)
-    parser.add_argument("--switch", action="append", default=[])
+    parser.add_argument("--switch", action="append", help="instead of the switches that the differential test gives")
     parser.add_argument("--way", choices=("crash", "interpret", "compiled", "reference"), default="crash")
     options = parser.parse_args()
-    options.switch = [word for switch in options.switch for word in switch.split()]
+    if options.switch is None:
+        source = random.Random(f"{options.seed} {options.number} switches")
+        options.switch = differential.random_switches(source, differential.exact_passes(options.halo))
+    else:
+        options.switch = [word for switch in options.switch for word in switch.split()]
     pipeline = next(p for p in pipelines(options.number + 1, options.seed) if p.number == options.number)
     folder = tempfile.mkdtemp(prefix="halo-shrink-")
     best, reason = shrink(options, pipeline, folder)
@@ -100,6 +105,7 @@ def main():
 
 
 def shrink(options, pipeline, folder):
+    """The smallest failing one among: each value alone, and the outputs with as many left out as can be."""
     best = reason = None
     for value in pipeline.pool:
         if value.source:
@@ -108,7 +114,16 @@ def shrink(options, pipeline, folder):
         found = failure(options, small, folder)
         if found and (best is None or len(small.lines) < len(best.lines)):
             best, reason = small, found
-    return best, reason
+    outputs = list(pipeline.outputs)
+    for value in pipeline.outputs if best is None else []:
+        rest = [v for v in outputs if v is not value]
+        found = rest and failure(options, Small(pipeline, needed(pipeline.lines, rest), rest), folder)
+        if found:
+            outputs, reason = rest, found
+    if best is None:
+        best = Small(pipeline, needed(pipeline.lines, outputs), outputs)
+        reason = failure(options, best, folder)
+    return (best, reason) if reason else (None, None)
 
 
 if __name__ == "__main__":
