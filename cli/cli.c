@@ -89,9 +89,10 @@ static int report_unknown(options *o)
         names[n] = o->longs[n].name;
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(names[i], name) == 0)
+            return report_usage(o->report, "--%s takes no value", name);
     const char *near = halo_nearest_name(name, names, n);
-    if (near && strcmp(near, name) == 0)
-        return report_usage(o->report, "--%s takes no value", name);
     if (near)
         return report_usage(o->report, "unknown option --%s, did you mean --%s?", name, near);
     return report_usage(o->report, "unknown option --%s; --help lists them", name);

@@ -1,0 +1,77 @@
+"""halo build: every kind of file, linked and run by a C compiler."""
+
+import os
+import subprocess
+
+import support
+from support import HaloTest
+
+MAIN = r"""
+#include <stdio.h>
+#include "gain.h"
+int main(void)
+{
+    unsigned char in[6] = {0, 10, 20, 30, 40, 50}, out[6];
+    halo_image src = {in, {3, 2, 1, 1, 1}, {1, 3}}, dst = {out, {3, 2, 1, 1, 1}, {1, 3}};
+    gain_params params = gain_defaults;
+    params.add = 1;
+    int code = gain(&src, &params, &dst, NULL);
+    for (int i = 0; i < 6 && code == HALO_OK; i++)
+        printf("%d ", out[i]);
+    return code;
+}
+"""
+
+
+class Libraries(HaloTest):
+    def link(self, *files):
+        self.write("main.c", MAIN)
+        done = subprocess.run([support.CC, "-Wall", "-Wextra", "-Werror", "-o", "main", "main.c", *files], cwd=self.folder,
+                              capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = subprocess.run([self.path("main")], cwd=self.folder, capture_output=True, text=True, env={"LD_LIBRARY_PATH": self.folder})
+        self.assertEqual((done.returncode, done.stdout), (0, "1 16 31 46 61 76 "))
+
+    def test_static_shared_and_object(self):
+        self.halo("build", "gain.pipe", "-o", "libgain.a", "--header", "gain.h")
+        self.assertTrue(self.read("libgain.a").startswith(b"!<arch>\n"))
+        self.link("libgain.a")
+        self.halo("build", "gain.pipe", "-o", "libgain.so")
+        self.link("./libgain.so")
+        self.halo("build", "gain.pipe", "-o", "gain.o")
+        self.link("gain.o")
+        self.halo("build", "gain.pipe", "-o", "gain.s")
+        self.link("gain.s")
+        header = self.read("gain.h")
+        self.halo("build", "gain.pipe", "-o", "gain.h")
+        self.assertEqual(self.read("gain.h"), header)
+        self.halo("build", "gain.pipe", "-o", "gain.ll")
+        self.assertIn(b"define", self.read("gain.ll"))
+
+    def test_the_same_bytes_every_time(self):
+        self.halo("build", "gain.pipe", "-o", "1.a")
+        self.halo("build", "gain.pipe", "-o", "2.a")
+        self.assertEqual(self.read("1.a"), self.read("2.a"))
+
+    def test_no_c_compiler(self):
+        self.halo("build", "gain.pipe", "-o", "libgain.so", status=1, says=["`cc`", "there is none"], env={"PATH": self.folder})
+        self.assertFalse(self.exists("libgain.so"))
+        self.halo("build", "gain.pipe", "-o", "libgain.a", env={"PATH": self.folder})
+
+    def test_wrong_usage(self):
+        self.halo("build", "gain.pipe", status=2, says="-o FILE.a")
+        self.halo("build", "gain.pipe", "-o", "gain.dll", status=2, says=".a .so .o")
+        self.halo("build", "gain.pipe", "-o", "g.a", "--layout", "src=sideways", status=1, says="NAME=planar")
+        self.halo("build", "gain.pipe", "-o", "g.a", "--layout", "scr=planar", status=1, says="no input or output `scr`")
+        self.halo("build", "pipes.pipe", "-o", "g.a", "--layout", "src=planar", status=1, says="--pipe")
+        self.halo("build", "gain.pipe", "-o", "g.a", "--cpu", "z80", status=1, says="z80")
+        self.halo("build", "wrong.pipe", "-o", "g.a", status=1, says="wrong.pipe:3:12")
+        self.halo("build", "functions.pipe", "-o", "g.a", status=1, says="no pipe")
+        self.assertFalse(self.exists("g.a"))
+
+    def test_all_pipes_or_one(self):
+        self.halo("build", "pipes.pipe", "-o", "all.a", "--header", "all.h")
+        self.assertTrue(b"int one(" in self.read("all.h") and b"int other(" in self.read("all.h"))
+        self.halo("build", "pipes.pipe", "-o", "all.a", "--header", "all.h", "--pipe", "other")
+        self.assertFalse(b"int one(" in self.read("all.h"))
+        self.assertFalse([name for name in os.listdir(self.folder) if "tmp" in name])
