@@ -79,10 +79,10 @@ static void name_scalar(builder *b, value v, const char *name)
     const tensor_node n = *node_at(b->pipe, v.node);
     if (n.op != OP_load)
         return;
-    tensor_stage *s = stage_at(b->pipe, n.payload);
+    const tensor_stage *s = stage_at(b->pipe, n.payload);
     size_t length = strlen(name);
     if (s->rank == 0 && strncmp(s->name, name, length) == 0 && s->name[length] == '.')
-        s->name = tensor_unique_name(b->pipe, name);
+        tensor_stage_rename(b->pipe, n.payload, name);
 }
 
 /* A named image is a stage (a literal only when its pixels are needed); another name for one isn't a new stage. */

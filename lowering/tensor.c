@@ -4,8 +4,6 @@
 #include "lowering/tensor.h"
 
 #include <assert.h>
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lowering/tensor_build.h"
@@ -122,40 +120,12 @@ uint32_t tensor_fold_new(tensor_pipe *p, fold_form form, int n_binders, int n_ac
     return p->folds.count - 1;
 }
 
-/* The length of `name` without a last `.digits`. */
-static size_t base_length(const char *name)
-{
-    size_t n = strlen(name), end = n;
-    while (end > 0 && isdigit((unsigned char)name[end - 1]))
-        end--;
-    return end > 1 && end < n && name[end - 1] == '.' ? end - 1 : n;
-}
-
-/* One look at every stage, whatever the number of namesakes: the new number is one above the largest in use. */
-const char *tensor_unique_name(tensor_pipe *p, const char *name)
-{
-    size_t n = base_length(name);
-    bool taken = false;
-    long last = 0;
-    for (uint32_t s = 1; s < p->stages.count; s++) {
-        const char *other = stage_at(p, s)->name;
-        if (strncmp(other, name, n) != 0)
-            continue;
-        taken = taken || strcmp(other, name) == 0;
-        if (other[n] != '.' || base_length(other) != n)
-            continue;
-        long number = strtol(other + n + 1, NULL, 10);
-        last = number > last ? number : last;
-    }
-    return taken ? arena_printf(p->memory, "%.*s.%ld", (int)n, name, last + 1) : name;
-}
-
 uint32_t tensor_stage_new(tensor_pipe *p, stage_kind k, const char *name, type t, int rank, span where)
 {
     assert(rank >= 0 && rank <= TENSOR_MAX_RANK && t.lanes >= 1 && t.lanes <= TENSOR_MAX_LANES);
     tensor_stage stage = { .kind = (uint8_t)k, .rank = (uint8_t)rank, .type = t, .where = where };
-    stage.name = tensor_unique_name(p, name);
     LIST_PUSH(p->memory, p->stages, stage);
+    tensor_stage_rename(p, p->stages.count - 1, name);
     return p->stages.count - 1;
 }
 

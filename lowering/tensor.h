@@ -152,6 +152,7 @@ typedef struct tensor_pipe {
     LIST(tensor_output) outputs;
     LIST(tensor_check)  checks;
     uint32_t           *buckets; uint32_t n_buckets;    /* the hash table of nodes */
+    struct tensor_names *names;                         /* of stages: set them with tensor_stage_rename, not by hand */
 } tensor_pipe;
 
 tensor_pipe *tensor_pipe_new(arena *memory, const char *name);
@@ -203,6 +204,7 @@ uint32_t tensor_stage_new(tensor_pipe *p, stage_kind k, const char *name, type t
 uint32_t tensor_table_new(tensor_pipe *p, const char *name, type t, int rank, const int32_t *lo, const int32_t *extent,
                           const uint32_t *words, span where);
 const char *tensor_unique_name(tensor_pipe *p, const char *name);   /* name, name.1, name.2 ... */
+void tensor_stage_rename(tensor_pipe *p, uint32_t stage, const char *name);   /* made unique */
 
 /* ---- questions ------------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lowering/tensor_build.h"
+#include "lowering/tensor_names.h"
 
 /* ---- tokens ---------------------------------------------------------------------------------- */
 
@@ -150,14 +151,13 @@ type parse_type(parser *p)
     return type_of(k, lanes);
 }
 
-/* The latest stage first: most loads read what was just made. */
 uint32_t parse_stage_name(parser *p)
 {
     token at = p->token;
     const char *name = parse_word(p, TOKEN_value, "a stage");
-    for (uint32_t s = p->pipe->stages.count; s-- > 1;)
-        if (strcmp(stage_at(p->pipe, s)->name, name) == 0)
-            return s;
+    uint32_t s = tensor_stage_named(p->pipe, name);
+    if (s)
+        return s;
     p->token = at;
     parse_error(p, "there is no stage `%s` above", name);
     return 0;
@@ -283,7 +283,7 @@ static void parse_stage(parser *p, stage_kind k)
     parse_bounds(p, lo, hi, &rank);
     if (p->failed)
         return;
-    if (tensor_unique_name(p->pipe, name) != name) {
+    if (tensor_stage_named(p->pipe, name)) {
         p->token = at;
         parse_error(p, "two stages are called `%s`", name);
         return;
