@@ -2,7 +2,7 @@
  * The grammar of .pipe files (LALR(1), no conflicts: Lemon fails the build on one). Each action is one call into
  * build_ast.c. layout.c has inserted a SEMI at each end of a statement. */
 
-%name halo_parser
+%name haloi_parser
 %token_prefix TOKEN_
 %token_type {token}
 %extra_context {parse_context *p}
@@ -261,9 +261,9 @@ uint64_t find_expected_tokens(const struct yyParser *parser)
 void run_parser(parse_context *p)
 {
     yyParser *parser = ARENA_NEW(p->memory, yyParser);
-    halo_parserInit(parser, p);
+    haloi_parserInit(parser, p);
     for (p->at = 0; p->at < p->tokens.count && !p->stopped; p->at++)
-        halo_parser(parser, p->tokens.items[p->at].kind, p->tokens.items[p->at]);
-    halo_parserFinalize(parser);
+        haloi_parser(parser, p->tokens.items[p->at].kind, p->tokens.items[p->at]);
+    haloi_parserFinalize(parser);
 }
 }
