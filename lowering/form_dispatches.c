@@ -277,15 +277,20 @@ void form_dispatches(tensor_pipe *p, depends *all, bool fuse, arena *memory, dis
     out->because = ARENA_ARRAY(memory, uint32_t, n);
     for (uint32_t s = 0; s < n; s++) f.group[s] = out->of_stage[s] = UINT32_MAX;
     for (uint32_t k = 0; k < p->outputs.count; k++) f.is_output[p->outputs.items[k].stage] = true;
-    for (uint32_t s = 1; s < n; s++) {
+    /* From the outputs backwards: what nobody reads takes no part, whether or not `clean` ran. */
+    bool *live = ARENA_ARRAY(memory, bool, n);
+    for (uint32_t s = n - 1; s >= 1; s--) {
         load_collector c = { &f, s };
-        if (stage_at(p, s)->kind == STAGE_compute) for_each_load(p, stage_at(p, s)->body, collect_load, &c);
+        live[s] = live[s] || f.is_output[s];
+        if (!live[s] || stage_at(p, s)->kind != STAGE_compute) continue;
+        for_each_load(p, stage_at(p, s)->body, collect_load, &c);
+        for (uint32_t k = 0; k < f.loads[s].count; k++) live[node_at(p, f.loads[s].items[k])->payload] = true;
     }
     /* Tables first: whether a stage depends on pixels is known only once its producers are. */
     for (uint32_t s = 1; s < n; s++)
-        if (stage_at(p, s)->kind == STAGE_compute && is_table(&f, s)) out->why[s] = CUT_table;
+        if (live[s] && stage_at(p, s)->kind == STAGE_compute && is_table(&f, s)) out->why[s] = CUT_table;
     for (uint32_t s = n - 1; s >= 1; s--)
-        if (stage_at(p, s)->kind == STAGE_compute) place_stage(&f, s);
+        if (live[s] && stage_at(p, s)->kind == STAGE_compute) place_stage(&f, s);
     uint8_t *state = ARENA_ARRAY(memory, uint8_t, f.n_groups + 1);
     for (uint32_t s = 1; s < n; s++) if (f.group[s] != UINT32_MAX) emit_group(&f, f.group[s], state);
 }
