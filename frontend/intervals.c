@@ -13,12 +13,18 @@ typedef struct look {
     builder *b;
     const coordinates *at;       /* ranges of the coordinates at hand */
     const tensor_stage *stage;   /* or those of a stage whose body is looked into */
+    int lane;                    /* of pixels: the component that is asked about */
     int n_looks, level;
 } look;
 
 static const interval unknown = { 0, 0 };
 
 static interval look_at(look *l, ref node);
+
+static ref part(look *l, ref r)
+{
+    return node_type(l->b->pipe, r).lanes == 1 ? r : tensor_comp(l->b->pipe, r, l->lane);
+}
 
 static bool is_known(interval i)
 {
@@ -83,6 +89,7 @@ static int constant_sign(look *l, ref r)
 
 static interval scaled(look *l, tensor_op op, interval a, ref factor)
 {
+    factor = part(l, factor);
     int sign = constant_sign(l, factor);
     if (!is_known(a) || sign == 0)
         return unknown;
@@ -91,13 +98,14 @@ static interval scaled(look *l, tensor_op op, interval a, ref factor)
 
 static interval product(look *l, ref a, ref c)
 {
-    return constant_sign(l, c) != 0 ? scaled(l, OP_mul, look_at(l, a), c) : scaled(l, OP_mul, look_at(l, c), a);
+    return constant_sign(l, part(l, c)) != 0 ? scaled(l, OP_mul, look_at(l, a), c) : scaled(l, OP_mul, look_at(l, c), a);
 }
 
 /* a % n lies between n + 1 and 0, or 0 and n - 1, whatever a is. */
 static interval modulo(look *l, ref n)
 {
     tensor_pipe *p = l->b->pipe;
+    n = part(l, n);
     if (!node_is_uniform(p, n))
         return unknown;
     ref zero = tensor_i32(p, 0), one = tensor_i32(p, 1);
@@ -150,8 +158,8 @@ static interval load_interval(look *l, ref node)
     tensor_pipe *p = l->b->pipe;
     const tensor_stage stage = *stage_at(p, node_at(p, node)->payload);
     interval inside = kind_interval(l, stage.type.kind);
-    if (stage.kind == STAGE_compute && stage.type.lanes == 1) {
-        look deeper = { .b = l->b, .stage = &stage, .n_looks = l->n_looks, .level = l->level };
+    if (stage.kind == STAGE_compute) {
+        look deeper = { .b = l->b, .stage = &stage, .lane = l->lane, .n_looks = l->n_looks, .level = l->level };
         interval body = look_at(&deeper, stage.body);
         l->n_looks = deeper.n_looks;
         if (is_known(body))
@@ -164,6 +172,16 @@ static interval load_interval(look *l, ref node)
         if (load_outside(p, node, k))
             inside = hull(l, inside, look_at(l, load_outside(p, node, k)));
     return inside;
+}
+
+/* One component of a pixel. */
+static interval component(look *l, ref pixel, int lane)
+{
+    int outer = l->lane;
+    l->lane = lane;
+    interval i = look_at(l, pixel);
+    l->lane = outer;
+    return i;
 }
 
 static interval variable(look *l, const tensor_node *n)
@@ -230,7 +248,10 @@ static interval look_inside(look *l, ref node)
     case OP_load: return load_interval(l, node);
     case OP_cast: return cast_interval(l, node, a);
     case OP_mul: return product(l, a, c);
-    case OP_floordiv: return constant_sign(l, c) > 0 ? scaled(l, OP_floordiv, look_at(l, a), c) : unknown;
+    case OP_comp: return component(l, a, n.index);
+    case OP_splat: return look_at(l, a);
+    case OP_vec: return look_at(l, node_arg(p, node, l->lane));
+    case OP_floordiv: return constant_sign(l, part(l, c)) > 0 ? scaled(l, OP_floordiv, look_at(l, a), c) : unknown;
     case OP_div: return scaled(l, OP_div, look_at(l, a), c);
     case OP_mod: return modulo(l, c);
     case OP_add:
@@ -274,10 +295,12 @@ static bool is_safe_end(look *l, ref end)
 
 static interval look_at(look *l, ref node)
 {
-    if (++l->n_looks > MAX_LOOKS || l->level > MAX_LEVEL || node_type(l->b->pipe, node).lanes != 1)
+    if (++l->n_looks > MAX_LOOKS || l->level > MAX_LEVEL)
         return unknown;
-    if (node_is_uniform(l->b->pipe, node))
-        return is_number(l, node, 8) ? (interval){ node, node } : unknown;
+    if (node_is_uniform(l->b->pipe, node)) {
+        ref end = part(l, node);
+        return is_number(l, end, 8) ? (interval){ end, end } : unknown;
+    }
     l->level++;
     interval i = look_inside(l, node);
     l->level--;

@@ -294,6 +294,8 @@ static value output_image(builder *b, const output *o, value v, span where)
         return fail(b, DIAG_E0504, where, "%s is %s, and has to be %s of %d dimension%s", name, value_words(b, v),
                     o->type->is_image ? "an image" : "an array", rank, rank == 1 ? "" : "s");
     v = convert_implicit(b, v, t, where, name);
+    if (is_image(v) && v.image->padded)
+        v = lift(b, pixel_convert, &v, 1, t.kind, where);       /* an output has no outside, but the type with its pad's values */
     return is_error(v) || !check_extents(b, o, v.image->content, name) ? error_value() : v;
 }
 

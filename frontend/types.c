@@ -243,5 +243,5 @@ value convert_implicit(builder *b, value v, type t, span where, const char *what
             diag_help(b->d, "convert it: %s(%s)", kind_get((enum kind)t.kind)->name, written_text(b, where));
         return out;
     }
-    return v.type.kind == t.kind && !is_image(v) ? v : lift(b, pixel_convert, &v, 1, t.kind, where);
+    return v.type.kind == t.kind ? v : lift(b, pixel_convert, &v, 1, t.kind, where);       /* the same type keeps a pad */
 }
