@@ -43,8 +43,16 @@ static ref expand_node(rewriter *w, ref r, const ref *args)
     return op_get(n.op)->class == CLASS_EXP ? expanded(&e, n.op, args) : 0;
 }
 
+static bool has_any(const tensor_pipe *p)
+{
+    for (uint32_t r = 1; r < p->nodes.count; r++)
+        if (op_get(node_at(p, r)->op)->class == CLASS_EXP) return true;
+    return false;
+}
+
 bool pass_expand(tensor_pipe *p)
 {
+    if (!has_any(p)) return false;
     rewriter w;
     rewriter_begin(&w, p, NULL, NULL);
     w.rebuild = expand_node;

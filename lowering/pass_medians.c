@@ -281,6 +281,7 @@ static ref median_result(rewriter *w, ref r, const ref *args)
 
 bool pass_medians(tensor_pipe *p)
 {
+    if (!any_fold(p, FOLD_median)) return false;
     key_stages keys = { ARENA_ARRAY(p->memory, uint32_t, p->stages.count), p->stages.count };
     rewriter w;
     rewriter_begin(&w, p, NULL, &keys);

@@ -201,6 +201,7 @@ static ref order_result(rewriter *w, ref r, const ref *args)
 
 bool pass_order_sums(tensor_pipe *p)
 {
+    if (!any_fold(p, FOLD_image_sum)) return false;
     ordering o = { 0 };
     rewriter w;
     rewriter_begin(&w, p, NULL, &o);

@@ -5,6 +5,13 @@
 #include "lowering/access.h"
 #include "lowering/tensor_build.h"
 
+bool any_fold(const tensor_pipe *p, fold_form form)
+{
+    for (uint32_t f = 1; f < p->folds.count; f++)
+        if (p->folds.items[f].form == form) return true;
+    return false;
+}
+
 /* ---- binders ------------------------------------------------------------------------------------------ */
 
 typedef struct binder_values { uint32_t fold; const ref *values; } binder_values;

@@ -5,6 +5,9 @@
 
 #include "lowering/tensor.h"
 
+/* Was a fold of this form ever made? If not, a pass about such folds is done. */
+bool any_fold(const tensor_pipe *p, fold_form form);
+
 /* `r` with binder(s) of a fold replaced: binder k by values[k]. */
 ref replace_binders(tensor_pipe *p, ref r, uint32_t fold, const ref *values);
 

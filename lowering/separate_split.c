@@ -172,18 +172,17 @@ static bool has_convolution(tensor_pipe *p, uint32_t stage)
     return false;
 }
 
-/* The memo is emptied before each stage: the same fold over another domain has another middle. */
+/* A memo per stage: the same fold over another domain has another middle. */
 bool separate_all(tensor_pipe *p, bool (*accepts)(const convolution *c))
 {
+    if (!any_fold(p, FOLD_conv)) return false;
     separation s = { .constant = constant_stages_of(p), .accepts = accepts };
-    rewriter w;
-    rewriter_begin(&w, p, NULL, &s);
-    w.rebuild = separate_result;
     uint32_t n_stages = p->stages.count;
     for (s.stage = 1; s.stage < n_stages; s.stage++) {
-        if (stage_at(p, s.stage)->kind != STAGE_compute || !has_convolution(p, s.stage)) continue;
-        if (w.n_done) memset(w.done, 0, sizeof *w.done * w.n_done);
-        if (w.n_folds) memset(w.folds, 0, sizeof *w.folds * w.n_folds);
+        if (!has_convolution(p, s.stage)) continue;
+        rewriter w;
+        rewriter_begin(&w, p, NULL, &s);
+        w.rebuild = separate_result;
         ref body = rewrite(&w, stage_at(p, s.stage)->body);
         stage_at(p, s.stage)->body = body;
     }

@@ -188,6 +188,7 @@ static ref drop(rewriter *w, ref r, const ref *args)
 
 bool drop_zero_taps(tensor_pipe *p, bool reals)
 {
+    if (!any_fold(p, FOLD_conv)) return false;
     dropping d = { .reals = reals };
     rewriter w;
     rewriter_begin(&w, p, NULL, &d);

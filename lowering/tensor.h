@@ -225,12 +225,12 @@ ref  tensor_normalize(tensor_pipe *p, ref r);                      /* an i32 exp
 
 /* Rebuilds `root` with `visit` asked first for every node (in any order, once each): it returns the replacement or 0 to keep
  * the node with rewritten arguments. Folds whose parts change are copied, with binders and accs renamed. */
+typedef struct rewrite_memo { struct { uint32_t key, value; } *slots; uint32_t count, capacity; } rewrite_memo;   /* key 0: free */
 typedef struct rewriter {
     tensor_pipe *pipe;
     ref (*visit)(struct rewriter *w, ref r);   /* may be NULL */
     void *user;
-    ref      *done; uint32_t n_done;           /* memo: node -> new node */
-    uint32_t *folds; uint32_t n_folds;         /* memo: fold -> new fold */
+    rewrite_memo done, folds;                  /* node -> new node, fold -> new fold */
     /* Optional, set after rewriter_begin: asked for what visit kept, once its arguments are rewritten (to `args`; a result
      * comes already rewritten, `args` NULL); the replacement, or 0 for the same op on the new arguments. */
     ref (*rebuild)(struct rewriter *w, ref r, const ref *args);

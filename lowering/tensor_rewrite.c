@@ -16,22 +16,42 @@ void rewriter_begin(rewriter *w, tensor_pipe *p, ref (*visit)(rewriter *w, ref r
     *w = (rewriter){ .pipe = p, .visit = visit, .user = user };
 }
 
-static uint32_t *slot_of(arena *a, uint32_t **items, uint32_t *count, uint32_t index)
+/* ---- the memo: an open hash table, so that rewriting ten nodes of a pipe of a million costs ten ------------- */
+
+static uint32_t place_of(const rewrite_memo *m, uint32_t key)
 {
-    if (index >= *count) {
-        uint32_t larger = index + index / 2 + 64;
-        uint32_t *moved = ARENA_ARRAY(a, uint32_t, larger);
-        if (*count)
-            memcpy(moved, *items, sizeof **items * *count);
-        *items = moved;
-        *count = larger;
+    uint32_t at = key * 2654435769u & (m->capacity - 1);            /* 2^32 / golden ratio, after Knuth */
+    while (m->slots[at].key && m->slots[at].key != key)
+        at = (at + 1) & (m->capacity - 1);
+    return at;
+}
+
+static void memo_grow(arena *a, rewrite_memo *m)
+{
+    rewrite_memo larger = { .count = m->count, .capacity = m->capacity ? 2 * m->capacity : 32 };
+    larger.slots = arena_alloc(a, sizeof *larger.slots * larger.capacity);
+    for (uint32_t k = 0; k < m->capacity; k++)
+        if (m->slots[k].key)
+            larger.slots[place_of(&larger, m->slots[k].key)] = m->slots[k];
+    *m = larger;
+}
+
+/* The value of a key, 0 when it is new; good until the next call. */
+static uint32_t *slot_of(arena *a, rewrite_memo *m, uint32_t key)
+{
+    if (2 * m->count >= m->capacity)
+        memo_grow(a, m);
+    uint32_t at = place_of(m, key);
+    if (!m->slots[at].key) {
+        m->slots[at].key = key;
+        m->count++;
     }
-    return &(*items)[index];
+    return &m->slots[at].value;
 }
 
 static uint32_t *done_slot(rewriter *w, ref r)
 {
-    return slot_of(w->pipe->memory, &w->done, &w->n_done, r);
+    return slot_of(w->pipe->memory, &w->done, r);
 }
 
 /* ---- folds ----------------------------------------------------------------------------------- */
@@ -84,7 +104,7 @@ static uint32_t copy_fold(tensor_pipe *p, uint32_t from, tensor_fold copy)
 /* The fold whose parts are all in the memo. */
 static uint32_t rebuilt_fold(rewriter *w, uint32_t f)
 {
-    uint32_t *known = slot_of(w->pipe->memory, &w->folds, &w->n_folds, f);
+    uint32_t *known = slot_of(w->pipe->memory, &w->folds, f);
     if (*known)
         return *known;
     tensor_fold copy = *fold_at(w->pipe, f);
@@ -97,7 +117,7 @@ static uint32_t rebuilt_fold(rewriter *w, uint32_t f)
             *parts.at[k] = now;
         }
     uint32_t to = changed ? copy_fold(w->pipe, f, copy) : f;
-    *slot_of(w->pipe->memory, &w->folds, &w->n_folds, f) = to;
+    *slot_of(w->pipe->memory, &w->folds, f) = to;
     return to;
 }
 
