@@ -23,7 +23,10 @@ char *ir_numbered(arena *memory, const char *source)
         size_t length = 1 + strspn(source + 1, "abcdefghijklmnopqrstuvwxyz_0123456789");
         int k = n_names - 1;
         while (k >= 0 && (strlen(names[k]) != length || strncmp(names[k], source, length))) k--;
-        if (strncmp(source + length, " =", 2) == 0) {
+        /* the first of `$a, $b = fold` is defined there too */
+        const char *rest = source + length;
+        while (rest[0] == ',' && rest[1] == ' ' && rest[2] == '$') rest += 3 + strspn(rest + 3, "abcdefghijklmnopqrstuvwxyz_0123456789");
+        if (strncmp(rest, " =", 2) == 0 && (rest == source + length || strncmp(rest, " = fold", 7) == 0)) {
             k = n_names++;
             assert_true(k < MAX_NAMES && length < sizeof names[0]);
             memcpy(names[k], source, length);
