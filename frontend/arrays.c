@@ -47,7 +47,8 @@ static bool collect(builder *b, const expr *e, literal *out, int level)
         if (e->kind != EXPR_ARRAY)
             fail(b, DIAG_E0408, e->where, "this should be a row of %d elements, like the first one", out->extent[level - 1]);
         else
-            fail(b, DIAG_E0408, e->where, "this row has %u elements, but the first one has %d", e->list.count, out->extent[level - 1]);
+            fail(b, DIAG_E0408, e->where, "this row has %u element%s, but the first one has %d", e->list.count,
+                 e->list.count == 1 ? "" : "s", out->extent[level - 1]);
         return false;
     }
     bool good = true;

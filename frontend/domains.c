@@ -5,6 +5,8 @@
  * ones: the coordinate's own part). Each read *asks* for a range by solving lo <= index <= hi for its coordinate, step by step
  * through `c*v + rest` and `(...) // n`. What didn't ask is checked afterwards: shown to hold, shown never to hold (an error
  * with the fix), or left to a check before the run. */
+#include <string.h>
+
 #include "frontend/builder.h"
 
 /* ---- taking an index apart ------------------------------------------------------------------------------------ */
@@ -158,6 +160,16 @@ static bool mentions(builder *b, ref index, int dimension)
     return false;
 }
 
+/* The condition in which this dimension is read, which doesn't count. */
+static const read *read_in_condition(builder *b, const coordinates *at, int dimension)
+{
+    for (uint32_t n = 0; n < at->reads.count; n++)
+        for (int k = 0; k < at->reads.items[n].image->content->rank; k++)
+            if (!at->reads.items[n].counts && mentions(b, at->reads.items[n].index[k], dimension))
+                return &at->reads.items[n];
+    return NULL;
+}
+
 static void report_unranged(builder *b, const coordinates *at, int dimension)
 {
     const char *name = at->names[dimension];
@@ -170,7 +182,11 @@ static void report_unranged(builder *b, const coordinates *at, int dimension)
                 return;
             }
     }
-    fail(b, DIAG_E0302, at->where[dimension], "nothing says how far `%s` goes: no image is read along it", name);
+    const read *condition = read_in_condition(b, at, dimension);
+    fail(b, DIAG_E0302, at->where[dimension], condition ? "nothing says how far `%s` goes" :
+         "nothing says how far `%s` goes: no image is read along it", name);
+    if (condition)
+        diag_note(b->d, "`%s` stands in a condition or a pad, which don't count", written_text(b, condition->where));
     diag_help(b->d, "give it a range, as in %s in 0..<256, or (x, y) in src", name);
 }
 
@@ -235,8 +251,12 @@ static void report_outside(builder *b, const read *r, int axis, ref end, bool is
         fail(b, DIAG_E0301, r->where, "this reads %d pixel%s outside `%s`", by, by == 1 ? "" : "s", image_name(b, r->image));
     else
         fail(b, DIAG_E0301, r->where, "this reads outside `%s`", image_name(b, r->image));
-    diag_note(b->d, "`%s` covers %s; %s reaches %s", image_name(b, r->image), domain_text(b, c->lo[axis], c->hi[axis]),
-              index_text(b, r, axis), uniform_text(b, end));
+    const char *index = index_text(b, r, axis), *reached = uniform_text(b, end);
+    const char *domain = domain_text(b, c->lo[axis], c->hi[axis]);
+    if (strcmp(index, reached) == 0)
+        diag_note(b->d, "`%s` covers %s, which %s isn't in", image_name(b, r->image), domain, index);
+    else
+        diag_note(b->d, "`%s` covers %s; %s reaches %s", image_name(b, r->image), domain, index, reached);
     suggest_pad(b, r);
 }
 

@@ -132,7 +132,7 @@ static bool pad_positional(builder *b, pad_request *r, const argument *a, int po
         return false;
     }
     ref amount = read_amount(b, a);
-    for (int k = 0; k < rank; k++)
+    for (int k = 0; k < rank && k < 2; k++)                 /* the picture grows, not how many of them there are */
         r->before[k] = r->after[k] = amount;
     r->sized = true;
     return amount != 0;

@@ -28,11 +28,16 @@ static ref float_modulo(builder *b, ref a, ref c)
 /* `a ** n` with a whole constant n >= 0 is ((a * a) * a) ..., else pow. */
 static value power(builder *b, const value *operands, span where)
 {
-    enum { LARGEST_EXPONENT = 64 };
+    enum { LARGEST_EXPONENT = 1000 };
     int64_t n;
     value v[2] = { operands[0], operands[1] };
     bool whole = v[1].type.lanes == 1 && kind_is_integer(v[1].type.kind) && node_is_const(b->pipe, v[1].node, &n) && n >= 0;
-    if (whole && n <= LARGEST_EXPONENT) {
+    if (whole && n > LARGEST_EXPONENT) {
+        value error = fail(b, DIAG_E0406, where, "a whole constant exponent is at most %d, since it is that many products", LARGEST_EXPONENT);
+        diag_help(b->d, "pow(a, %lld.0) is one operation in f32", (long long)n);
+        return error;
+    }
+    if (whole) {
         if (!unify(b, RULE_arithmetic, v, 1, where))
             return error_value();
         ref product = v[0].node;
