@@ -380,6 +380,22 @@ static int32_t choose_strip(section_run *r, call *c, int32_t workers)
     return (int32_t)max64(1, min64(max64(wanted, least), even));
 }
 
+/* What all sinks want together, in the first one's coordinates: each may be wanted in another part. */
+static void sinks_extent(const call *c, section_run *r)
+{
+    int n = r->section->n_stages;
+    const plan_stage *driver = &r->stages[n - r->section->n_sinks];
+    span32 *axes[5] = { &r->x, &r->y, &r->outer[0], &r->outer[1], &r->outer[2] };
+    for (int d = 0; d < 5; d++) {
+        *axes[d] = EMPTY_SPAN;
+        for (int k = n - r->section->n_sinks; k < n; k++) {
+            int32_t shift = c->slots[r->stages[k].lo[d]] - c->slots[driver->lo[d]];
+            span32 s = c->regions[r->stages[k].memory].axis[d];
+            if (!span_is_empty(s)) *axes[d] = span_union(*axes[d], (span32){ s.lo - shift, s.hi - shift });
+        }
+    }
+}
+
 static int run_section(call *c, const plan_section *section)
 {
     section_run r;
@@ -389,12 +405,8 @@ static int run_section(call *c, const plan_section *section)
     r.regions = c->regions;
     r.line_slots = c->line_slots;
     r.next_task = 0;
-    const plan_stage *driver = &r.stages[section->n_stages - section->n_sinks];
-    const region *wanted = &c->regions[driver->memory];
-    r.x = wanted->axis[0];
-    r.y = wanted->axis[1];
-    r.n_tasks = 1;
-    for (int d = 0; d < 3; d++) { r.outer[d] = wanted->axis[2 + d]; r.n_tasks *= span_count(r.outer[d]); }
+    sinks_extent(c, &r);
+    r.n_tasks = span_count(r.outer[0]) * span_count(r.outer[1]) * span_count(r.outer[2]);
     if (span_is_empty(r.x) || span_is_empty(r.y) || r.n_tasks == 0) return HALO_OK;
     section_reach(c, r.stages, section);
     for (int k = 0; k < section->n_stages; k++) c->line_slots[k] = line_rows(c, r.stages, section, k);

@@ -93,6 +93,17 @@ static void account(worker *w, int64_t operations)
 
 /* ---- rows ------------------------------------------------------------------------------------------ */
 
+/* A build with HALOI_CHECK_ROWS stops where a line no longer (or not yet) holds the row that is asked for. */
+static inline void check_row(const line *l, int64_t y)
+{
+#ifdef HALOI_CHECK_ROWS
+    if (y < l->first || y >= l->next || y < (int64_t)l->next - l->slots) __builtin_trap();
+#else
+    (void)l;
+    (void)y;
+#endif
+}
+
 static char *line_row(const line *l, int64_t y)
 {
     return l->base + (y - l->first) % l->slots * l->row_bytes;
@@ -105,6 +116,7 @@ static void point_at_lines(const line *l, const plan_edge *e, span32 domain, int
         int64_t slot = (index - l->first) % l->slots;
         char *row = l->base + slot * l->row_bytes;
         for (int64_t k = 0; k < count; k++) {
+            check_row(l, index + k);
             rows[k] = row;
             row += l->row_bytes;
             if (++slot == l->slots) { slot = 0; row = l->base; }
@@ -114,6 +126,7 @@ static void point_at_lines(const line *l, const plan_edge *e, span32 domain, int
     for (int64_t k = 0; k < count; k++) {
         int64_t y = floor_quotient(index + k, e->q_y);
         if (e->border_y != PLAN_BORDER_none && e->border_y != PLAN_BORDER_value) y = map_index(e->border_y, y, domain);
+        check_row(l, y);
         rows[k] = line_row(l, y);
     }
 }
@@ -318,6 +331,11 @@ static void run_strip(worker *w, span32 x, span32 y)
     int driver = section->n_stages - section->n_sinks;
     const int32_t *slots = r->run->slots;
     task_needs(r, x, y, w->needs);
+    for (int k = driver; k < section->n_stages; k++)
+        for (int d = 0; d < 3; d++) {
+            span32 wanted = r->regions[r->stages[k].memory].axis[2 + d];
+            if (w->frame.outer[d] < wanted.lo || w->frame.outer[d] > wanted.hi) w->needs[k].x = EMPTY_SPAN;
+        }
     place_lines(r->stages, section->n_stages, w->needs, r->line_slots, w->lines, (char *)w->lines + r->line_offset_bytes);
     int32_t step = r->stages[driver].group;
     for (int64_t row = y.lo; row <= y.hi && !__atomic_load_n(&r->run->stop, __ATOMIC_RELAXED); row += step)
