@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT
+ * Interval arithmetic over stages: between which bounds every component of a value lies, for every picture, size and parameter
+ * that a run may be given. For proofs that a read is inside, that a sum stays within its kind, that narrower lanes hold it. */
+#ifndef HALO_LOWERING_RANGES_H
+#define HALO_LOWERING_RANGES_H
+
+#include "lowering/body.h"
+
+typedef struct range {
+    double lo, hi;              /* both inclusive; infinities stand for themselves. Bounds beyond 2^53 are rounded outwards */
+    bool   maybe_nan;
+    bool   whole;               /* what isn't NaN is a whole number; -0 counts as 0 */
+} range;
+
+typedef struct ranges {
+    const tensor_pipe *pipe;
+    body   body;                /* of the stage at hand */
+    uint32_t stage;
+    range *stages;              /* every stage's pixels */
+    LIST(range) nodes;          /* by number in the body */
+} ranges;
+
+/* Looks at every stage once, in order. */
+void  ranges_begin(ranges *r, arena *memory, const tensor_pipe *p);
+range stage_range(const ranges *r, uint32_t stage);
+/* Makes `stage` the one that node_range asks about. */
+void  ranges_enter(ranges *r, uint32_t stage);
+/* Of a node reached from the body of the stage at hand; inside a fold, over all of its elements. */
+range node_range(const ranges *r, ref node);
+
+range kind_range(kind k);       /* all values of a kind */
+
+#endif
