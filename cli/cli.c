@@ -8,6 +8,8 @@
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
+#define WIPE "\r\x1b[K"
+
 static void report_line(report *r, const char *before, const char *format, va_list args)
 {
     if (r->capture) {
@@ -15,7 +17,7 @@ static void report_line(report *r, const char *before, const char *format, va_li
             vsnprintf(r->text, sizeof r->text, format, args);
         return;
     }
-    fprintf(stderr, "%s", before);
+    fprintf(stderr, "%s%s", r->bar ? WIPE : "", before);
     vfprintf(stderr, format, args);
     fprintf(stderr, "\n");
 }
@@ -51,7 +53,7 @@ void report_note(report *r, const char *format, ...)
 void report_text(report *r, const char *text)
 {
     if (!r->capture)
-        fputs(text, stderr);
+        fprintf(stderr, "%s%s", r->bar ? WIPE : "", text);
     else if (!r->text[0])
         snprintf(r->text, sizeof r->text, "%s", text);
 }

@@ -22,6 +22,7 @@ enum { EXIT_FINE = 0, EXIT_PROBLEM = 1, EXIT_USAGE = 2 };
 /* Where errors and notes go: to stderr, or, in a batch, into `text` (the first one). */
 typedef struct report {
     bool capture, quiet;            /* quiet: no notes */
+    bool bar;                       /* a progress bar stands on the line: it is wiped first */
     char text[HALO_MESSAGE_BYTES];
 } report;
 

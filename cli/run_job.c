@@ -339,7 +339,7 @@ static bool is_repeated(const job *j, size_t which, char **previous)
 static int run_each(job *j)
 {
     const strings *pictures = &j->line->pictures;
-    bool bar = isatty(STDERR_FILENO) && !j->report->quiet && !j->report->capture && pictures->count > 1;
+    bool bar = j->report->bar = isatty(STDERR_FILENO) && !j->report->quiet && !j->report->capture && pictures->count > 1;
     char **paths = must(calloc(pictures->count, sizeof *paths));
     int status = EXIT_FINE;
     for (size_t i = 0; i < pictures->count; i++) {
@@ -350,6 +350,7 @@ static int run_each(job *j)
     }
     if (bar)
         show_progress(pictures->count, pictures->count, "");
+    j->report->bar = false;
     for (size_t i = 0; i < pictures->count; i++)
         free(paths[i]);
     free(paths);

@@ -1,8 +1,11 @@
 """halo run: pictures, names, outputs, folders, batches."""
 
 import os
+import pty
 import struct
+import subprocess
 
+import support
 from support import HaloTest
 
 A = [0, 10, 20, 30, 40, 50]
@@ -113,6 +116,18 @@ class Folders(HaloTest):
         self.assertEqual(sorted(os.listdir(self.path("out"))), ["a.pgm", "b.pgm"])
         self.assertEqual(self.pixels("out/a.pgm")[0], A)
         self.assertNotIn("\r", done.stderr)                  # no progress bar but on a terminal
+
+    def test_progress_bar_on_a_terminal(self):
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([support.HALO, "run", "grey.pipe", "a.pgm", "broken.pgm", "b.pgm", "-o", "out/"], cwd=self.folder,
+                              stderr=theirs) as process:
+            self.assertEqual(process.wait(60), 1)
+        os.close(theirs)
+        shown = os.read(ours, 10000).decode()
+        os.close(ours)
+        self.assertIn("1/3 broken.pgm", shown)
+        self.assertIn("\r\x1b[Khalo: broken.pgm: the file ends early", shown)
+        self.assertTrue(shown.endswith("\r\x1b[K"))
 
     def test_endings(self):
         self.halo("run", "two.pipe", "a.pgm", "b.pgm", "-o", "out/")
