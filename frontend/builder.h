@@ -133,7 +133,7 @@ ref   floor_div(builder *b, ref a, int32_t n);
 ref   node_add(builder *b, ref a, ref c);
 ref   node_sub(builder *b, ref a, ref c);
 ref   node_scale(builder *b, ref a, int32_t factor);
-/* 1: holds always, 0: never, -1: depends. */
+/* bounds.c. 1: holds for every size and parameter, 0: for none, -1: depends. */
 int   known_less_equal(builder *b, ref a, ref c);
 ref   constant_of(builder *b, kind k, double v);  /* one lane */
 
@@ -263,5 +263,6 @@ value name_value(builder *b, value v, const char *name, span where, const annota
 void  apply_hints(builder *b, const annotation_list *hints, uint32_t stage);
 bool  resolve_type(builder *b, const type_expr *t, type *element);
 value call_pipe(builder *b, const item *p, const module *home, const expr *e);
+bool  check_in_range(builder *b, const parameter *p, value v, span where);      /* an argument against `in a..b` */
 
 #endif

@@ -184,7 +184,10 @@ value call_function(builder *b, const item *f, const module *home, const expr *e
         const parameter *p = &f->params.items[k];
         if (!slots[k])
             values[k] = evaluate(b, p->value);
-        values[k] = check_argument(b, p, values[k], slots[k] ? slots[k]->where : p->where);
+        span where = slots[k] ? slots[k]->where : p->where;
+        values[k] = check_argument(b, p, values[k], where);
+        if (!check_in_range(b, p, values[k], where))
+            values[k] = error_value();
         scope_define(b, b->scope, p->name, SYMBOL_parameter, values[k], p->where);
     }
     value result = run_function(b, f);

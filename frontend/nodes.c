@@ -155,17 +155,6 @@ ref ceil_div(builder *b, ref a, int32_t n)
     return n == 1 ? a : floor_div(b, node_add(b, a, tensor_i32(b->pipe, n - 1)), n);
 }
 
-int known_less_equal(builder *b, ref a, ref c)
-{
-    int64_t known;
-    int32_t difference;
-    if (node_is_const(b->pipe, tensor_op2(b->pipe, OP_le, a, c), &known))
-        return (int)known;
-    if (linear_difference(b->pipe, a, c, &difference))
-        return difference <= 0;
-    return -1;
-}
-
 ref constant_of(builder *b, kind k, double v)
 {
     if (kind_is_float(k)) {

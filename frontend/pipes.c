@@ -380,6 +380,33 @@ static value image_argument(builder *b, const parameter *p, value v, type t, spa
     return clamp_image(b, v, &range, where);
 }
 
+/* What is known when the script is compiled is an error, what depends on parameters is checked before the run. */
+bool check_in_range(builder *b, const parameter *p, value v, span where)
+{
+    tensor_pipe *t = b->pipe;
+    int64_t known;
+    if (!p->in || !is_scalar(v) || !node_is_uniform(t, v.node))
+        return true;
+    if (!p->in->last) {
+        fail(b, DIAG_E0505, p->in->where, "a range needs two ends: a..b");
+        return false;
+    }
+    value ends[2] = { evaluate_scalar(b, p->in->first, "the end of a range"), evaluate_scalar(b, p->in->last, "the end of a range") };
+    for (int k = 0; k < v.type.lanes; k++) {
+        value low[2] = { ends[0], scalar_value(b, tensor_comp(t, v.node, k)) }, high[2] = { low[1], ends[1] };
+        if (!unify(b, RULE_comparison, low, 2, where) || !unify(b, RULE_comparison, high, 2, where))
+            return false;
+        ref holds = tensor_op2(t, OP_and, tensor_op2(t, OP_le, low[0].node, low[1].node),
+                               tensor_op2(t, p->in->half_open ? OP_lt : OP_le, high[0].node, high[1].node));
+        if (node_is_const(t, holds, &known) && !known) {
+            fail(b, DIAG_E0507, where, "the value of `%s` is outside of its range", p->name);
+            return false;
+        }
+        require(b, holds, DIAG_E0607, where, "the value of `%s` is outside of its range", p->name);
+    }
+    return true;
+}
+
 static value number_argument(builder *b, const parameter *p, value v, type t, span where)
 {
     limits range;
@@ -388,21 +415,9 @@ static value number_argument(builder *b, const parameter *p, value v, type t, sp
         return error_value();
     if (is_image(v))
         return fail(b, DIAG_E0507, where, "`%s` is one %s, not %s", p->name, type_name(b, t), value_words(b, v));
-    if (!range.given)
-        return v;
-    if (!node_is_uniform(b->pipe, v.node))
+    if (range.given && !node_is_uniform(b->pipe, v.node))
         return fail(b, DIAG_E0507, where, "`%s` has a range, so its value has to be known before the first pixel is computed", p->name);
-    tensor_pipe *t_pipe = b->pipe;
-    for (int k = 0; k < t.lanes; k++) {
-        ref c = tensor_comp(t_pipe, v.node, k);
-        ref holds = tensor_op2(t_pipe, OP_and, tensor_op2(t_pipe, OP_le, range.first.node, c),
-                               tensor_op2(t_pipe, range.half_open ? OP_lt : OP_le, c, range.last.node));
-        int64_t known;
-        if (node_is_const(t_pipe, holds, &known) && !known)
-            return fail(b, DIAG_E0507, where, "the value of `%s` is outside of its range", p->name);
-        require(b, holds, DIAG_E0607, where, "the value of `%s` is outside of its range", p->name);
-    }
-    return v;
+    return check_in_range(b, p, v, where) ? v : error_value();
 }
 
 static void bind_pipe_argument(builder *b, const parameter *p, value v, span where)
