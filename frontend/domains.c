@@ -9,24 +9,36 @@
 
 #include "frontend/builder.h"
 
+enum { MAX_STEPS = 8 };
+
 /* ---- taking an index apart ------------------------------------------------------------------------------------ */
 
-typedef enum term_class { TERM_ours, TERM_uniform, TERM_varying } term_class;
+/* A step inwards: `inner // by`, or `inner * by` with a uniform factor, by > 0 for every size and parameter. */
+typedef struct step { ref inner, by; bool divides; } step;
 
-/* A coordinate itself, or one inside `// n`: what an index can be solved for. */
-static bool is_solvable(builder *b, const coordinates *at, ref atom)
+static bool step_into(builder *b, ref atom, step *out)
 {
     const tensor_node n = *node_at(b->pipe, atom);
-    int64_t divisor;
+    if (n.op != OP_floordiv && n.op != OP_mul)
+        return false;
+    ref first = node_arg(b->pipe, atom, 0), second = node_arg(b->pipe, atom, 1);
+    bool swapped = n.op == OP_mul && node_is_uniform(b->pipe, first);
+    *out = (step){ swapped ? second : first, swapped ? first : second, n.op == OP_floordiv };
+    return node_is_uniform(b->pipe, out->by) && known_less_equal(b, tensor_i32(b->pipe, 1), out->by) == 1;
+}
+
+/* A coordinate itself, or one inside of steps: what an index can be solved for. */
+static bool is_solvable(builder *b, const coordinates *at, ref atom, int level)
+{
+    const tensor_node n = *node_at(b->pipe, atom);
+    step inwards;
     linear inner;
     if (n.op == OP_coord)
         return n.index < at->count && at->lo[n.index] == 0;
-    if (n.op != OP_floordiv || !node_is_const(b->pipe, node_arg(b->pipe, atom, 1), &divisor) || divisor <= 0)
-        return false;
-    if (!linear_of(b->pipe, node_arg(b->pipe, atom, 0), &inner))
+    if (level == 0 || !step_into(b, atom, &inwards) || !linear_of(b->pipe, inwards.inner, &inner))
         return false;
     for (int k = 0; k < inner.n_terms; k++)
-        if (is_solvable(b, at, inner.terms[k].atom))
+        if (is_solvable(b, at, inner.terms[k].atom, level - 1))
             return true;
     return false;
 }
@@ -41,24 +53,25 @@ typedef struct question {
     builder *b;
     const coordinates *at;
     bool padded;
+    bool counts;                  /* padded: the coordinate counts downward, so the rest of the index counts */
     int  coordinate;              /* the answer: which one, and between what; -1: nothing is asked */
     ref  lo, hi;
 } question;
 
-/* The rest of an index besides the solvable term: its least and greatest value. For padded reads: 0, or with a negative
- * coefficient the uniform part. */
-static bool rest_interval(question *q, const linear *form, int skip, bool counts, interval *rest)
+/* The rest of an index besides the solvable term: its least and greatest value. For padded reads: 0, or where the coordinate
+ * counts downward the uniform part. */
+static bool rest_interval(question *q, const linear *form, int skip, interval *rest)
 {
     builder *b = q->b;
     ref zero = tensor_i32(b->pipe, 0);
-    rest->lo = rest->hi = q->padded && !counts ? zero : tensor_i32(b->pipe, form->constant);
+    rest->lo = rest->hi = q->padded && !q->counts ? zero : tensor_i32(b->pipe, form->constant);
     for (int k = 0; k < form->n_terms; k++) {
         ref atom = form->terms[k].atom;
         int32_t c = form->terms[k].coefficient;
         if (k == skip)
             continue;
         if (q->padded) {
-            if (counts && node_is_uniform(b->pipe, atom))
+            if (q->counts && node_is_uniform(b->pipe, atom))
                 rest->lo = rest->hi = node_add(b, rest->lo, node_scale(b, atom, c));
             continue;
         }
@@ -76,7 +89,7 @@ static int solvable_term(question *q, const linear *form)
 {
     int found = -1, others = 0;
     for (int k = 0; k < form->n_terms; k++) {
-        if (is_solvable(q->b, q->at, form->terms[k].atom)) {
+        if (is_solvable(q->b, q->at, form->terms[k].atom, MAX_STEPS)) {
             others += found >= 0;
             found = k;
         }
@@ -85,31 +98,66 @@ static int solvable_term(question *q, const linear *form)
     return others ? -1 : found;
 }
 
+/* Whether the index falls as its coordinate grows. */
+static bool counts_downward(question *q, ref index)
+{
+    bool downward = false;
+    for (int level = 0; level < MAX_STEPS; level++) {
+        linear form;
+        step inwards;
+        int which = linear_of(q->b->pipe, index, &form) ? solvable_term(q, &form) : -1;
+        if (which < 0)
+            return downward;
+        downward ^= form.terms[which].coefficient < 0;
+        if (!step_into(q->b, form.terms[which].atom, &inwards))
+            return downward;
+        index = inwards.inner;
+    }
+    return downward;
+}
+
+/* lo <= c * u <= hi, solved for u. */
+static void divide_bounds(builder *b, ref *lo, ref *hi, int32_t c)
+{
+    if (c < 0) {
+        ref swapped = *lo;
+        *lo = node_scale(b, *hi, -1);
+        *hi = node_scale(b, swapped, -1);
+        c = -c;
+    }
+    *lo = ceil_div(b, *lo, c);
+    *hi = floor_div(b, *hi, c);
+}
+
+/* lo <= u <= hi for u = inner // by or inner * by, solved for inner. */
+static void undo_step(builder *b, const step *s, ref *lo, ref *hi)
+{
+    tensor_pipe *p = b->pipe;
+    ref less = node_sub(b, s->by, tensor_i32(p, 1));
+    if (s->divides) {
+        *lo = normal(b, tensor_op2(p, OP_mul, *lo, s->by));
+        *hi = node_add(b, tensor_op2(p, OP_mul, *hi, s->by), less);
+    } else {
+        *lo = normal(b, tensor_op2(p, OP_floordiv, node_add(b, *lo, less), s->by));
+        *hi = normal(b, tensor_op2(p, OP_floordiv, *hi, s->by));
+    }
+}
+
 /* lo <= index <= hi, solved for the coordinate in it. */
 static bool solve(question *q, ref index, ref lo, ref hi)
 {
     builder *b = q->b;
-    for (int level = 0; level < 16; level++) {
+    q->counts = q->padded && counts_downward(q, index);
+    for (int level = 0; level <= MAX_STEPS; level++) {
         linear form;
-        if (!linear_of(b->pipe, index, &form))
-            return false;
-        int which = solvable_term(q, &form);
         interval rest;
-        if (which < 0)
-            return false;
-        int32_t c = form.terms[which].coefficient;
-        if (c == INT32_MIN || !rest_interval(q, &form, which, c < 0, &rest))
+        step inwards;
+        int which = linear_of(b->pipe, index, &form) ? solvable_term(q, &form) : -1;
+        if (which < 0 || form.terms[which].coefficient == INT32_MIN || !rest_interval(q, &form, which, &rest))
             return false;
         lo = node_sub(b, lo, rest.lo);
         hi = node_sub(b, hi, rest.hi);
-        if (c < 0) {
-            ref swapped = lo;
-            lo = node_scale(b, hi, -1);
-            hi = node_scale(b, swapped, -1);
-            c = -c;
-        }
-        lo = ceil_div(b, lo, c);
-        hi = floor_div(b, hi, c);
+        divide_bounds(b, &lo, &hi, form.terms[which].coefficient);
         const tensor_node n = *node_at(b->pipe, form.terms[which].atom);
         if (n.op == OP_coord) {
             q->coordinate = n.index;
@@ -117,11 +165,10 @@ static bool solve(question *q, ref index, ref lo, ref hi)
             q->hi = hi;
             return true;
         }
-        int64_t divisor = 1;
-        node_is_const(b->pipe, node_arg(b->pipe, form.terms[which].atom, 1), &divisor);
-        index = node_arg(b->pipe, form.terms[which].atom, 0);
-        lo = node_scale(b, lo, (int32_t)divisor);
-        hi = node_add(b, node_scale(b, hi, (int32_t)divisor), tensor_i32(b->pipe, (int32_t)divisor - 1));
+        if (!step_into(b, form.terms[which].atom, &inwards))
+            return false;
+        undo_step(b, &inwards, &lo, &hi);
+        index = inwards.inner;
     }
     return false;
 }

@@ -280,7 +280,7 @@ static interval look_inside(look *l, ref node)
 /* Ends that could have wrapped around or overflowed say nothing. */
 static bool is_safe_end(look *l, ref end)
 {
-    enum { LARGEST_CONSTANT = 1 << 30, LARGEST_FACTOR = 1 << 15 };
+    enum { LARGEST_CONSTANT = 1 << 30, LARGEST_FACTOR = 1 << 10 };
     linear form;
     float f;
     if (node_is_f32(l->b->pipe, end, &f))

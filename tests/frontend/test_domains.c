@@ -18,6 +18,8 @@ static const struct { const char *definition, *domain; } rows[] = {
     { "q[x, y] = src[2*(x // 2), y]", "0..9 0..6" },
     { "q[x, y] = src[src.width - 1 - x, y]", "0..9 0..6" },
     { "q[x, y] = src[3 - x, y]", "-6..3 0..6" },
+    { "q[x, y] = src[m*x + 1, y]", "0..2 0..6" },
+    { "q[x, y] = src[(x + m) // m, y]", "-3..26 0..6" },
     { "q[x, y] = src[y, x]", "0..6 0..9" },
     { "q[x, y] = sum(i in -2..1: src[x + i, y])", "2..8 0..6" },
     { "q[x, y] = sum(i in -n..n, j in 0..n: src[x + i, y + 2*j])", "2..7 0..2" },
@@ -32,6 +34,10 @@ static const struct { const char *definition, *domain; } rows[] = {
     { "q[x, y] = p[p.width - 1 - x, y]", "0..9 0..6" },
     { "q[x, y] = sum(i in -2..2: p[7 + i - x, y])", "-2..7 0..6" },
     { "q[x, y] = p[(x - 1) // 2, y // 3 + 5]", "0..19 0..20" },
+    { "q[x, y] = p[7 - (x + 1) // 2, y]", "-5..14 0..6" },
+    { "q[x, y] = p[(5 - x) // 2, y]", "-14..5 0..6" },
+    { "q[x, y] = p[x // m, y]", "0..29 0..6" },
+    { "q[x, y] = p[m*x + 2, y]", "0..3 0..6" },
     { "q[x in 0..20, y] = p[x - 100, y]", "0..20 0..6" },
     { "q[x, y] = p[src[x, y], y + x] + src[x, y]", "0..9 0..6" },
     /* conditions and where don't ask; both branches do */
@@ -68,7 +74,7 @@ static void definitions_have_their_domains(void **state)
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         char text[1024];
         snprintf(text, sizeof text,
-                 "pipe domains(src: image u8, deep: image u16, n: i32 = 2 in 0..4) -> image u8 {\n    p = pad(src, edge)\n    tab = [1, 2, 3]\n"
+                 "pipe domains(src: image u8, deep: image u16, n: i32 = 2 in 0..4, m: i32 = 3 in 1..4) -> image u8 {\n    p = pad(src, edge)\n    tab = [1, 2, 3]\n"
                  "    %s\n    return src\n}\n",
                  rows[k].definition);
         lowered l;
