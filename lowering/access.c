@@ -108,6 +108,39 @@ void for_each_load(tensor_pipe *p, ref root, void (*visit)(void *user, ref load)
         if (node_at(p, nodes.items[k])->op == OP_load) visit(user, nodes.items[k]);
 }
 
+typedef struct load_keeper { arena *memory; ref_list *out; } load_keeper;
+
+static void keep_load(void *user, ref load)
+{
+    load_keeper *keep = user;
+    LIST_PUSH(keep->memory, *keep->out, load);
+}
+
+const ref_list *loads_of_stage(tensor_pipe *p, stage_loads *all, uint32_t stage)
+{
+    if (all->count < p->stages.count) {
+        void *items = arena_alloc(p->memory, sizeof *all->of * p->stages.count * 2);
+        if (all->count) memcpy(items, all->of, sizeof *all->of * all->count);
+        all->of = items;
+        all->count = p->stages.count * 2;
+    }
+    ref body = stage_at(p, stage)->body;
+    if (body != all->of[stage].body) {
+        load_keeper keep = { p->memory, &all->of[stage].loads };
+        all->of[stage].body = body;
+        all->of[stage].loads.count = 0;
+        for_each_load(p, body, keep_load, &keep);
+    }
+    return &all->of[stage].loads;
+}
+
+bool stage_reads(tensor_pipe *p, stage_loads *all, uint32_t reader, uint32_t stage)
+{
+    const ref_list *loads = loads_of_stage(p, all, reader);
+    for (uint32_t k = 0; k < loads->count; k++) if (node_at(p, loads->items[k])->payload == stage) return true;
+    return false;
+}
+
 /* ---- bounds ----------------------------------------------------------------------------------- */
 
 static bool table_bounds(tensor_pipe *p, ref load, ref *lo, ref *hi)

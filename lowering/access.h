@@ -52,6 +52,12 @@ void for_each_load(tensor_pipe *p, ref root, void (*visit)(void *user, ref load)
 typedef LIST(ref) ref_list;
 void reached_nodes(tensor_pipe *p, arena *memory, const ref *roots, uint32_t n_roots, ref_list *out);
 
+/* The loads of each stage's body, found when first asked for and again once the body has changed: passes that ask who reads a
+ * stage, for every stage, would walk every body that often. */
+typedef struct stage_loads { struct { ref body; ref_list loads; } *of; uint32_t count; } stage_loads;
+const ref_list *loads_of_stage(tensor_pipe *p, stage_loads *all, uint32_t stage);
+bool stage_reads(tensor_pipe *p, stage_loads *all, uint32_t reader, uint32_t stage);
+
 /* True when hi - lo of the two is a constant >= 0 (or both are equal): "a <= b for every size". */
 bool always_le(tensor_pipe *p, ref a, ref b);
 

@@ -22,9 +22,8 @@ typedef struct reads {
     bool         reader_has;
 } reads;
 
-static void count_read(void *user, ref load)
+static void count_read(reads *c, ref load)
 {
-    reads *c = user;
     tensor_pipe *p = c->pipe;
     const tensor_node *n = node_at(p, load);
     if (n->payload != c->stage) return;
@@ -43,14 +42,15 @@ static void count_read(void *user, ref load)
     c->reader_x = x;
 }
 
-static reads count_reads(tensor_pipe *p, depends *all, uint32_t stage)
+static reads count_reads(tensor_pipe *p, depends *all, stage_loads *loads, uint32_t stage)
 {
     reads c = { .pipe = p, .all = all, .stage = stage };
     for (uint32_t r = stage + 1; r < p->stages.count; r++) {
         if (stage_at(p, r)->kind != STAGE_compute) continue;
         c.reader_has = false;
         c.reader_x = 0;
-        for_each_load(p, stage_at(p, r)->body, count_read, &c);
+        const ref_list *of = loads_of_stage(p, loads, r);
+        for (uint32_t k = 0; k < of->count; k++) count_read(&c, of->items[k]);
     }
     return c;
 }
@@ -114,11 +114,11 @@ static bool is_output(tensor_pipe *p, uint32_t stage)
     return false;
 }
 
-static bool worth_inlining(tensor_pipe *p, depends *all, uint32_t stage)
+static bool worth_inlining(tensor_pipe *p, depends *all, stage_loads *loads, uint32_t stage)
 {
     const tensor_stage *s = stage_at(p, stage);
     if (s->kind != STAGE_compute || s->materialize || is_output(p, stage)) return false;
-    reads r = count_reads(p, all, stage);
+    reads r = count_reads(p, all, loads, stage);
     if (r.count == 0) return false;
     body_cost cost = cost_of(p, stage);
     if (r.value_padded || (r.padded && (!cost.identity || cost.folds))) return false;
@@ -171,10 +171,10 @@ static ref inline_visit(rewriter *w, ref r)
     return tensor_cast(p, tensor_substitute(p, body, coordinates), n.type.kind);      /* a load may widen what is stored */
 }
 
-static void inline_stage(tensor_pipe *p, uint32_t stage)
+static void inline_stage(tensor_pipe *p, stage_loads *loads, uint32_t stage)
 {
     for (uint32_t r = stage + 1; r < p->stages.count; r++) {
-        if (stage_at(p, r)->kind != STAGE_compute) continue;
+        if (stage_at(p, r)->kind != STAGE_compute || !stage_reads(p, loads, r, stage)) continue;
         rewriter w;
         rewriter_begin(&w, p, inline_visit, &stage);
         ref body = rewrite(&w, stage_at(p, r)->body);
@@ -185,10 +185,11 @@ static void inline_stage(tensor_pipe *p, uint32_t stage)
 bool pass_inline(tensor_pipe *p)
 {
     depends all = { 0 };
+    stage_loads loads = { 0 };
     bool changed = false;
     for (uint32_t s = 1; s < p->stages.count; s++) {
-        if (!worth_inlining(p, &all, s)) continue;
-        inline_stage(p, s);
+        if (!worth_inlining(p, &all, &loads, s)) continue;
+        inline_stage(p, &loads, s);
         changed = true;
     }
     return changed;

@@ -77,21 +77,17 @@ static bool body_fits(column_view *v)
     return (s->lo[0] != v->lo || s->hi[0] != v->hi) && always_le(p, s->lo[0], v->lo) && always_le(p, v->hi, s->hi[0]);
 }
 
-typedef struct reader_check { tensor_pipe *pipe; uint32_t stage; bool plain; } reader_check;
-
-static void check_read(void *user, ref load)
+static bool readers_are_plain(tensor_pipe *p, stage_loads *loads, uint32_t stage)
 {
-    reader_check *c = user;
-    const tensor_node *n = node_at(c->pipe, load);
-    if (n->payload == c->stage && n->border[0] != BORDER_none) c->plain = false;
-}
-
-static bool readers_are_plain(tensor_pipe *p, uint32_t stage)
-{
-    reader_check c = { p, stage, true };
-    for (uint32_t r = stage + 1; r < p->stages.count && c.plain; r++)
-        if (stage_at(p, r)->kind == STAGE_compute) for_each_load(p, stage_at(p, r)->body, check_read, &c);
-    return c.plain;
+    for (uint32_t r = stage + 1; r < p->stages.count; r++) {
+        if (stage_at(p, r)->kind != STAGE_compute) continue;
+        const ref_list *of = loads_of_stage(p, loads, r);
+        for (uint32_t k = 0; k < of->count; k++) {
+            const tensor_node *n = node_at(p, of->items[k]);
+            if (n->payload == stage && n->border[0] != BORDER_none) return false;
+        }
+    }
+    return true;
 }
 
 /* Changes the x border of loads: of the moved stage's own loads to none, of its readers' loads to the mode. */
@@ -122,24 +118,25 @@ static void change_body(tensor_pipe *p, uint32_t stage, border_change *change)
     stage_at(p, stage)->body = body;
 }
 
-static bool move_one(tensor_pipe *p, depends *all, uint32_t stage)
+static bool move_one(tensor_pipe *p, depends *all, stage_loads *loads, uint32_t stage)
 {
     column_view v = { .pipe = p, .all = all, .stage = stage, .fits = true, .mode = -1 };
-    if (stage_at(p, stage)->rank < 2 || is_output(p, stage) || !body_fits(&v) || !readers_are_plain(p, stage)) return false;
+    if (stage_at(p, stage)->rank < 2 || is_output(p, stage) || !body_fits(&v) || !readers_are_plain(p, loads, stage)) return false;
     stage_at(p, stage)->lo[0] = v.lo;
     stage_at(p, stage)->hi[0] = v.hi;
     border_change own = { stage, true, v.mode }, readers = { stage, false, v.mode };
     change_body(p, stage, &own);
     for (uint32_t r = stage + 1; r < p->stages.count; r++)
-        if (stage_at(p, r)->kind == STAGE_compute) change_body(p, r, &readers);
+        if (stage_at(p, r)->kind == STAGE_compute && stage_reads(p, loads, r, stage)) change_body(p, r, &readers);
     return true;
 }
 
 bool pass_move_pads(tensor_pipe *p)
 {
     depends all = { 0 };
+    stage_loads loads = { 0 };
     bool changed = false;
     for (uint32_t s = 1; s < p->stages.count; s++)
-        if (stage_at(p, s)->kind == STAGE_compute && move_one(p, &all, s)) changed = true;
+        if (stage_at(p, s)->kind == STAGE_compute && move_one(p, &all, &loads, s)) changed = true;
     return changed;
 }
