@@ -30,7 +30,7 @@ ref horner(expander *e, polynomial which, ref x);
 
 /* Parts that several functions share. */
 ref exp_scaled(expander *e, ref x, int exponent);   /* e^x * 2^exponent, exponent 0 or -1 */
-ref exp2_parts(expander *e, ref hi, ref lo);        /* 2^(hi + lo); |lo| small beside |hi|; hi clamped by the caller */
+ref exp2_parts(expander *e, ref hi, ref lo, float largest);    /* 2^(hi + lo), |hi + lo| <= largest; |lo| small beside |hi| */
 /* A positive x = 2^exponent * fraction, fraction in [b, 2b) for the b whose bits are `start`; both are f32. */
 typedef struct split_real { ref exponent, fraction; } split_real;
 split_real split_positive(expander *e, ref x, int32_t start);

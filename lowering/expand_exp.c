@@ -37,11 +37,14 @@ ref expand_exp2(expander *e, const ref *args)
     return scaled(e, exp2_near_zero(e, minus(e, x, n.value)), n.bits);
 }
 
-ref exp2_parts(expander *e, ref hi, ref lo)
+/* Without clamps and second steps where nothing so large or small can come. */
+ref exp2_parts(expander *e, ref hi, ref lo, float largest)
 {
-    rounded n = rounded_of(e, clamped(e, -151.0f, plus(e, hi, lo), 129.0f));
-    ref r = clamped(e, -1.0f, plus(e, minus(e, hi, n.value), lo), 1.0f);
-    return scaled(e, exp2_near_zero(e, r), n.bits);
+    ref sum = plus(e, hi, lo);
+    rounded n = rounded_of(e, largest > 151.0f ? clamped(e, -151.0f, sum, 129.0f) : sum);
+    ref r = plus(e, minus(e, hi, n.value), lo);
+    ref p = exp2_near_zero(e, largest > 151.0f ? clamped(e, -1.0f, r, 1.0f) : r);
+    return largest > 125.0f ? scaled(e, p, n.bits) : times(e, p, power_of_two(e, n.bits));
 }
 
 /* log 2 in two parts: n times the first, of 9 bits, is exact. */

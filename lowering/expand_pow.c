@@ -36,14 +36,22 @@ static two_parts log2_in_parts(expander *e, ref x)
     return (two_parts){ hi, plus(e, minus(e, product, minus(e, hi, base)), low) };
 }
 
-/* 2^(y * l). Beyond 2^33 any y gives infinity or 0, or 1 where l is 0: clamped, nothing overflows on the way. */
+/* A constant, the same for all components. */
+static bool is_constant(const expander *e, ref r, float *value)
+{
+    if (node_at(e->pipe, r)->op == OP_splat) r = node_arg(e->pipe, r, 0);
+    return node_is_f32(e->pipe, r, value);
+}
+
+/* 2^(y * l), |l| <= 150. Beyond 2^33 any y gives infinity or 0, or 1 where l is 0: clamped, nothing overflows on the way. */
 static ref exp2_of_product(expander *e, ref y, two_parts l)
 {
     y = least(e, real(e, 0x1p33f), most(e, real(e, -0x1p33f), y));
     ref y_hi = head(e, y), y_lo = minus(e, y, y_hi);
     ref l_hi = head(e, l.hi), l_lo = plus(e, minus(e, l.hi, l_hi), l.lo);
     ref hi = times(e, y_hi, l_hi);
-    return exp2_parts(e, hi, plus(e, times(e, y_lo, l_hi), times(e, y, l_lo)));
+    float constant, largest = is_constant(e, y, &constant) ? 150 * fabsf(constant) : INFINITY;
+    return exp2_parts(e, hi, plus(e, times(e, y_lo, l_hi), times(e, y, l_lo)), largest);
 }
 
 /* Whether a real is whole, and odd. */
@@ -70,7 +78,7 @@ ref expand_pow(expander *e, const ref *args)
     result = with_sign(e, result, choose(e, whole_y.is_odd, sign_bit(e, x), whole(e, 0)));
     ref is_one = equal(e, y, zero);
     float constant;
-    if (e->lanes > 1 || !node_is_f32(e->pipe, y, &constant) || constant != constant) is_one = either(e, is_one, equal(e, x, one));
+    if (!is_constant(e, y, &constant) || constant != constant) is_one = either(e, is_one, equal(e, x, one));
     return choose(e, equal(e, y, one), x, choose(e, is_one, one, result));
 }
 
