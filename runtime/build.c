@@ -89,7 +89,7 @@ static void build(halo_program *program, void *user)
         diag_help(&program->messages, "choose one with --pipe NAME");
         return;
     }
-    if (!program_cpu_options(program, pipes[0], &options))
+    if (!program_check_names(program, pipes, n) || !program_cpu_options(program, pipes[0], &options))
         return;
     if (r->header_name) {
         cpu_header(pipes, n, &options, r->header_name, &r->out);

@@ -49,6 +49,9 @@ bool program_run_passes(halo_program *program, tensor_pipe **pipe, const pass_op
 /* The backend's options for one pipe; false with diagnostics (a layout of something that the pipe doesn't have). */
 bool program_cpu_options(halo_program *program, const tensor_pipe *pipe, cpu_options *options);
 
+/* Whether C and C++ can have the names of the pipes, their pictures and parameters; false with diagnostics. */
+bool program_check_names(halo_program *program, tensor_pipe *const *pipes, uint32_t n_pipes);
+
 void describe_pipe(arena *memory, const tensor_pipe *ir, halo_signature *signature);
 
 /* For runs: bits of all parameters, checked; `bits` has one row per parameter. */

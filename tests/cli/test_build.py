@@ -75,3 +75,24 @@ class Libraries(HaloTest):
         self.halo("build", "pipes.pipe", "-o", "all.a", "--header", "all.h", "--pipe", "other")
         self.assertFalse(b"int one(" in self.read("all.h"))
         self.assertFalse([name for name in os.listdir(self.folder) if "tmp" in name])
+
+
+class Names(HaloTest):
+    def refuse(self, script, line, column, words):
+        self.write("n.pipe", script)
+        for name in ("n.a", "n.h"):
+            self.halo("build", "n.pipe", "-o", name, status=1, says=[f"n.pipe:{line}:{column}: error[E0553]", words])
+            self.assertFalse(self.exists(name))
+        self.halo("check", "n.pipe")
+
+    def test_what_c_cannot_have(self):
+        self.refuse("pipe int(src: image u8) -> image u8 { return src }\n", 1, 6, "`int`")
+        self.refuse("pipe main(src: image u8) -> image u8 { return src }\n", 1, 6, "`main`")
+        self.refuse("pipe p(src: image u8,\n       class: i32 = 1) -> image u8 { return u8(src + class) }\n", 2, 8, "`class`")
+        self.refuse("pipe p(template: image u8) -> image u8 { return template }\n", 1, 8, "`template`")
+
+    def test_what_the_header_uses(self):
+        self.refuse("pipe p(exec: image u8) -> image u8 { return exec }\n", 1, 8, "`exec`")
+        self.refuse("pipe p(a: image u8, a_part: image u8) -> image u8 { return a }\n", 1, 21, "`a_part`")
+        self.refuse("pipe p(a: image u8) -> image u8 { return a }\npipe p_size(a: image u8) -> image u8 { return a }\n", 2, 6, "`p_size`")
+        self.halo("build", "n.pipe", "-o", "n.a", "--pipe", "p_size")
