@@ -25,15 +25,21 @@ static const char *c_type(int kind)
     }
 }
 
+/* Text inside a comment: nothing in it ends the comment or looks like the start of another. */
+static void comment_text(text *out, const char *indent, const char *doc)
+{
+    for (const char *at = doc; *at; at++) {
+        if (*at == '\n') text_printf(out, "\n%s * ", indent);
+        else text_add(out, at, 1);
+        if ((at[0] == '*' && at[1] == '/') || (at[0] == '/' && at[1] == '*')) text_string(out, " ");
+    }
+}
+
 static void doc_comment(text *out, const char *indent, const char *doc)
 {
     if (!doc || !*doc) return;
     text_printf(out, "%s/* ", indent);
-    for (const char *at = doc; *at; at++) {
-        if (*at == '\n') text_printf(out, "\n%s * ", indent);
-        else if (at[0] == '*' && at[1] == '/') text_string(out, "* ");
-        else text_add(out, at, 1);
-    }
+    comment_text(out, indent, doc);
     text_string(out, " */\n");
 }
 
@@ -145,10 +151,7 @@ static void pipe_header(text *out, tensor_pipe *p, const cpu_options *options)
     params_struct(out, p);
     text_string(out, "/* ");
     if (p->doc) {
-        for (const char *at = p->doc; *at; at++) {
-            if (*at == '\n') text_string(out, "\n * ");
-            else text_add(out, at, 1);
-        }
+        comment_text(out, "", p->doc);
         text_string(out, "\n * ");
     }
     text_string(out, "Images:\n");

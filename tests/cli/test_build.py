@@ -53,6 +53,15 @@ class Libraries(HaloTest):
         self.halo("build", "gain.pipe", "-o", "2.a")
         self.assertEqual(self.read("1.a"), self.read("2.a"))
 
+    def test_documentation_stays_in_its_comment(self):
+        self.write("doc.pipe", "## ends */ int x; /* \\\npipe doc(src: image u8,\n    ## here */ too; /*/\n    k: i32 = 1) -> image u8\n"
+                               "{ return u8(src + k) }\n")
+        self.halo("build", "doc.pipe", "-o", "doc.h")
+        for language in ("c", "c++"):
+            done = subprocess.run([support.CC, "-x", language, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "doc.h"], cwd=self.folder,
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_no_c_compiler(self):
         self.halo("build", "gain.pipe", "-o", "libgain.so", status=1, says=["`cc`", "there is none"], env={"PATH": self.folder})
         self.assertFalse(self.exists("libgain.so"))
