@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Builds the libraries under test as a host would, with `halo build`, and the C programs of this folder that use them.
+
+    tests/abi/run_abi.py --halo build/halo --libhalo build --folder DIR [--cc cc]
+
+The programs, test_*, are then in DIR. They call pipes through a table that is made here from `halo info`.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "..", "..")
+BYTES = {"bool": 1, "u8": 1, "i8": 1, "u16": 2, "i16": 2, "f16": 2, "u32": 4, "i32": 4, "f32": 4}
+
+
+def run(*command):
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    if done.returncode != 0:
+        sys.exit(f"FAILED {' '.join(command)}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def image_type(image):
+    extents = ", ".join(f'"{e}"' for e in image.get("extents", []))
+    return (f'{{ "{image["name"]}", "{image["kind"]}", {BYTES[image["kind"]]}, {image["lanes"]}, {image["rank"]}, '
+            f'{{ {extents or "NULL"} }} }}')
+
+
+def adapters(pipe):
+    """Functions of one shape for all pipes: images as arrays of pointers."""
+    name, has_params = pipe["name"], bool(pipe["parameters"])
+    ins = [f"in[{k}]" for k in range(len(pipe["inputs"]))]
+    params = ["params"] if has_params else []
+    outs = [f"out[{k}]" for k in range(len(pipe["outputs"]))]
+    needs = [f"needs[{k}]" for k in range(len(ins))]
+    both = ", ".join(ins + params + outs)
+    call_needs = f"{name}_needs({', '.join(ins + params + ['part'] + needs)})" if ins else "HALO_OK"
+    unused = "    (void)in; (void)params;\n"
+    return (f"static int {name}_run(images in, const void *params, images out, const halo_part *part, const halo_exec *exec)\n{{\n{unused}"
+            f"    return part ? {name}_part({both}, part, exec) : {name}({both}, exec);\n}}\n"
+            f"static int {name}_sizes(images in, const void *params, halo_image *const *out)\n{{\n{unused}"
+            f"    return {name}_size({both});\n}}\n"
+            f"static int {name}_wants(images in, const void *params, const halo_part *part, halo_part *const *needs)\n{{\n{unused}"
+            f"    (void)part; (void)needs;\n    return {call_needs};\n}}\n")
+
+
+def table_row(pipe):
+    name = pipe["name"]
+    inputs, outputs = (", ".join(image_type(i) for i in pipe[which]) for which in ("inputs", "outputs"))
+    params = f"&{name}_defaults, sizeof {name}_defaults" if pipe["parameters"] else "NULL, 0"
+    return (f'    {{ "{name}", {len(pipe["inputs"])}, {len(pipe["outputs"])}, {{ {inputs or "{ 0 }"} }}, {{ {outputs} }}, {params},\n'
+            f"      {name}_run, {name}_sizes, {name}_wants, {name}_error }},\n")
+
+
+def write_table(options, script, path):
+    pipes = json.loads(run(options.halo, "info", "--json", script))
+    with open(path, "w", encoding="ascii") as file:
+        file.write('#include "support.h"\n#include "filters.h"\n')
+        file.writelines(adapters(pipe) for pipe in pipes)
+        file.write(f'const char FILTERS_SCRIPT[] = "{os.path.abspath(script)}";\nconst filter FILTERS[] = {{\n')
+        file.writelines(table_row(pipe) for pipe in pipes)
+        file.write("};\nconst size_t N_FILTERS = sizeof FILTERS / sizeof *FILTERS;\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--halo", required=True)
+    parser.add_argument("--libhalo", required=True, help="folder with libhalo.so")
+    parser.add_argument("--folder", required=True)
+    parser.add_argument("--cc", default="cc")
+    parser.add_argument("--only", help="this program only")
+    options = parser.parse_args()
+    os.makedirs(options.folder, exist_ok=True)
+
+    def made(name):
+        return os.path.join(options.folder, name)
+
+    script = os.path.join(HERE, "filters.pipe")
+    run(options.halo, "build", script, "-o", made("filters.a"), "--header", made("filters.h"))
+    write_table(options, script, made("filters_table.c"))
+    flags = ["-std=c17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-g", "-O1", "-ffp-contract=off", f"-I{HERE}",
+             f"-I{options.folder}", f"-I{ROOT}/runtime/include"]
+    for name in ("support", "filters_table"):
+        source = made(name + ".c") if name.endswith("table") else os.path.join(HERE, name + ".c")
+        run(options.cc, *flags, "-c", source, "-o", made(name + ".o"))
+    for file in sorted(os.listdir(HERE)):
+        name, ending = os.path.splitext(file)
+        if ending != ".c" or not name.startswith("test_") or (options.only and name != options.only):
+            continue
+        run(options.cc, *flags, os.path.join(HERE, file), made("support.o"), made("filters_table.o"), made("filters.a"),
+            f"-L{options.libhalo}", "-lhalo", f"-Wl,-rpath,{options.libhalo}", "-lcmocka", "-lm", "-lpthread", "-o", made(name))
+
+
+if __name__ == "__main__":
+    main()
