@@ -61,7 +61,7 @@ static bool single_begin(single *s, tensor_pipe *p, const cpu_options *options, 
     *s = (single){ 0 };
     const char *cpu = options->n_cpus > 0 ? options->cpus[0] : "native";
     if (!cpu_machine_make(options->triple, cpu, !p->strict, d, pipe_span(p), &s->machine)) return false;
-    s->memory = arena_new(NULL);
+    s->memory = arena_scratch(p->memory);
     s->schedule = cpu_schedule_make(p, options, s->machine.target, s->memory);
     return true;
 }
@@ -244,7 +244,7 @@ static bool library_pipe(library *l, tensor_pipe *p, const cpu_options *options)
 
 static bool library_make(library *l, tensor_pipe **pipes, uint32_t n_pipes, const cpu_options *options, diags *d)
 {
-    *l = (library){ .memory = arena_new(NULL) };
+    *l = (library){ .memory = arena_scratch(pipes[0]->memory) };
     if (!library_machines(l, pipes[0], options, d)) return false;
     l->context = LLVMContextCreate();
     l->module = new_module(l->context, &l->machines[0], "halo");

@@ -30,10 +30,32 @@ static int component_place(const storage *s, int c) { return s->bgra && c < 3 ? 
 static LLVMTypeRef pointer_type(emitter *e) { return LLVMPointerTypeInContext(emit_context(e), 0); }
 static LLVMTypeRef i64_type(emitter *e) { return LLVMInt64TypeInContext(emit_context(e)); }
 
+/* Fields don't change while a row is made: they are read in the entry, once. */
 static LLVMValueRef edge_field(emitter *e, int edge, size_t offset, LLVMTypeRef t)
 {
+    int key = -2 - (int)offset;
+    for (uint32_t k = 0; k < e->rows.count; k++)
+        if (e->rows.items[k].edge == edge && e->rows.items[k].row == 0 && e->rows.items[k].component == key) return e->rows.items[k].pointer;
+    LLVMBasicBlockRef back = emit_hoist_begin(e);
     LLVMValueRef rows = emit_frame_field(e, offsetof(haloi_frame, rows), pointer_type(e), "edges");
-    return emit_field(e, rows, sizeof(haloi_rows) * (size_t)edge + offset, t, "");
+    row_entry made = { edge, 0, key, emit_field(e, rows, sizeof(haloi_rows) * (size_t)edge + offset, t, "") };
+    emit_hoist_end(e, back);
+    LIST_PUSH(e->m->memory, e->rows, made);
+    return made.pointer;
+}
+
+/* plane_bytes * component, likewise. */
+static LLVMValueRef plane_distance(emitter *e, int edge, int component)
+{
+    int key = -100 - component;
+    for (uint32_t k = 0; k < e->rows.count; k++)
+        if (e->rows.items[k].edge == edge && e->rows.items[k].row == 0 && e->rows.items[k].component == key) return e->rows.items[k].pointer;
+    LLVMValueRef plane = edge_field(e, edge, offsetof(haloi_rows, plane_bytes), i64_type(e));
+    LLVMBasicBlockRef back = emit_hoist_begin(e);
+    row_entry made = { edge, 0, key, LLVMBuildMul(e->builder, plane, emit_i64(e, component), "") };
+    emit_hoist_end(e, back);
+    LIST_PUSH(e->m->memory, e->rows, made);
+    return made.pointer;
 }
 
 /* The byte distance that outer coordinates add, for memory of more than two dimensions. */
@@ -54,8 +76,7 @@ static LLVMValueRef outer_offset(emitter *e, ref load, const cpu_edge *edge, int
 static LLVMValueRef plane_offset(emitter *e, int edge, LLVMValueRef row_pointer, int component)
 {
     if (component == 0) return row_pointer;
-    LLVMValueRef plane = edge_field(e, edge, offsetof(haloi_rows, plane_bytes), i64_type(e));
-    return emit_byte_offset(e, row_pointer, LLVMBuildMul(e->builder, plane, emit_i64(e, component), ""));
+    return emit_byte_offset(e, row_pointer, plane_distance(e, edge, component));
 }
 
 /* The table's entry for `row` of the group: a number known now, or computed. */
@@ -321,11 +342,15 @@ static LLVMValueRef widen_index(emitter *e, LLVMValueRef i)
 
 static LLVMValueRef view_field(emitter *e, int memory, size_t offset, LLVMTypeRef t)
 {
+    int key = -200 - (int)offset;
+    for (uint32_t k = 0; k < e->rows.count; k++)
+        if (e->rows.items[k].edge == memory && e->rows.items[k].row == -1 && e->rows.items[k].component == key) return e->rows.items[k].pointer;
     LLVMBasicBlockRef back = emit_hoist_begin(e);
     LLVMValueRef views = emit_frame_field(e, offsetof(haloi_frame, views), pointer_type(e), "views");
-    LLVMValueRef v = emit_field(e, views, sizeof(haloi_view) * (size_t)memory + offset, t, "view");
+    row_entry made = { memory, -1, key, emit_field(e, views, sizeof(haloi_view) * (size_t)memory + offset, t, "view") };
     emit_hoist_end(e, back);
-    return v;
+    LIST_PUSH(e->m->memory, e->rows, made);
+    return made.pointer;
 }
 
 /* Byte offset of a pixel inside memory; every axis but x has a stride that is known at run time only. */

@@ -131,8 +131,7 @@ static void describe_images(text *out, const tensor_pipe *p, const cpu_options *
 
 static void in_place_note(text *out, tensor_pipe *p, const cpu_options *options)
 {
-    arena *memory = arena_new(NULL);
-    if (!memory) return;
+    arena *memory = arena_scratch(p->memory);
     cpu_schedule *s = cpu_schedule_make(p, options, (cpu_target){ 32, true, true }, memory);
     for (uint32_t k = 0; k < s->memories.count; k++) {
         const cpu_memory *m = &s->memories.items[k];

@@ -183,7 +183,7 @@ static void choose_shape(shape_maker *m, cpu_stage *c)
         while (c->group > 1 && f.vector_nodes * c->group * (c->flat ? 1 : planes) > 1200) c->group /= 2;
     }
     c->unroll = 1;
-    if (f.loops) c->unroll = planes >= 3 ? 2 : 4;
+    if (f.loops) c->unroll = 4;
     else if (c->group == 1 && f.vector_nodes * planes <= 48) c->unroll = 2;
     c->operations = f.operations < 1 ? 1 : f.operations;
 }

@@ -180,7 +180,7 @@ bool cpu_show(tensor_pipe *p, const cpu_options *options, cpu_text what, text *o
     cpu_machine machine;
     const char *cpu = options->n_cpus > 0 ? options->cpus[0] : "native";
     if (!cpu_machine_make(options->triple, cpu, !p->strict, d, p->where, &machine)) return false;
-    arena *memory = arena_new(NULL);
+    arena *memory = arena_scratch(p->memory);
     cpu_schedule *s = cpu_schedule_make(p, options, machine.target, memory);
     switch (what) {
     case CPU_TEXT_dispatch: dispatch_text(s, out); break;
