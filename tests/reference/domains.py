@@ -34,10 +34,11 @@ class Form:
 
 
 class Coordinate:
-    """A dimension of the definition that is being evaluated; `range` when the script gives one."""
+    """A dimension of the definition that is being evaluated; `range` when the script gives one, `fixed` when
+    that is constant."""
 
-    def __init__(self, name, range=None):
-        self.name, self.range = name, range
+    def __init__(self, name, range=None, fixed=False):
+        self.name, self.range, self.fixed = name, range, fixed
 
 
 def form_of(value):

@@ -51,7 +51,8 @@ class Evaluator(Functions):
 
     def constant(self, node, scope):
         found = self.value(node, scope)
-        if not isinstance(found, Value) or not found.const or found.type != Type("i32", 1):
+        if not isinstance(found, Value) or not found.const or found.type != Type("i32", 1) \
+                or not found.uniform:
             raise PipeError("this has to be a constant whole number", node)
         return found.number
 
@@ -144,7 +145,8 @@ class Evaluator(Functions):
 
     def eval_choose(self, node, scope):
         condition = self.value(node.condition, scope)
-        if isinstance(condition, Value) and condition.const and condition.type == Type("bool", 1):
+        if isinstance(condition, Value) and condition.const and condition.uniform \
+                and condition.type == Type("bool", 1):
             return self.value(node.then if condition.number else node.other, scope)
         operands = [condition, self.value(node.then, scope), self.value(node.other, scope)]
         return lift(lambda c, x, y: operators.choose(c, x, y, node), operands, node)
@@ -222,7 +224,8 @@ class Evaluator(Functions):
                          inexact=inexact)
         count = next(len(i.comps[0]) for i in indices if not i.uniform)
         lists = [i.comps[0] if is_list(i.comps[0]) else [i.comps[0]] * count for i in indices]
-        return Value(image.type, image.fetch(lists, node), inexact=inexact)
+        return Value(image.type, image.fetch(lists, node), image.const and all(i.const for i in indices),
+                     inexact=inexact)
 
     # Reductions
 
@@ -236,7 +239,7 @@ class Evaluator(Functions):
         self.reduce_over(node, 0, scope, [], state)
         accumulator = state["accumulator"] or self.accumulator_for_nothing(node, scope)
         result = accumulator.result()
-        result.const = result.uniform and state.get("const", False)
+        result.const = state.get("const", False)
         long_sum = node.name in ("sum", "mean") and state["count"] > 8 and result.type.base == "f32"
         places = node.name in ("argmin", "argmax")
         result.inexact = max(2 if places and state["inexact"] else 0, state["inexact"],
@@ -472,8 +475,9 @@ class Evaluator(Functions):
             self.scalar_body(node, inner)
             domain = infer(coordinates, frame.reads)
         inner = scope.inner(Frame(count_of(domain)))
+        fixed = all(c.fixed for c in coordinates)
         for c, column in zip(coordinates, coordinates_of(domain)):
-            inner.define(c.name, Value(Type("i32", 1), [column]), node)
+            inner.define(c.name, Value(Type("i32", 1), [column], fixed), node)
         value = self.stated(self.scalar_body(node, inner), node.type, node)
         return as_image(value, domain, value.const)
 
@@ -498,7 +502,8 @@ class Evaluator(Functions):
                 raise PipeError("a range is a..b or a..<b", dim)
             start, extent = image.domain[0]
             return [Coordinate(dim.value.name, (start, start + extent - 1))]
-        return [Coordinate(dim.value.name, self.range_ends(dim.range, scope))]
+        ends = (self.value(dim.range.first, scope), self.value(dim.range.last, scope))
+        return [Coordinate(dim.value.name, self.range_ends(dim.range, scope), all(e.const for e in ends))]
 
     # Stated types
 

@@ -103,7 +103,7 @@ def logical(symbol, left, right, node):
 
 def power(left, right, node):
     """Repeated multiplication for a constant integer >= 0, else pow."""
-    if right.const and right.type == Type("i32", 1) and right.number >= 0:
+    if right.const and right.uniform and right.type == Type("i32", 1) and right.number >= 0:
         base = a.promoted(left.type.base)
         factor = left.converted(base)
         one = 1.0 if base == "f32" else 1
