@@ -246,7 +246,7 @@ def report(trial, reasons, options):
         print(f"  {reason}")
     for way in options.ways:
         print("  " + " ".join(shlex.quote(w) for w in [options.halo, "run"] + trial.arguments(way)))
-    print(f"  python3 tests/differential.py 1 --halo {options.halo} --seed {options.seed} --first {trial.pipeline.number}",
+    print(f"  python3 tests/differential.py --halo {options.halo} --seed {options.seed} --only {trial.pipeline.number}",
           flush=True)
 
 
@@ -257,12 +257,16 @@ def arguments():
     parser.add_argument("--halo", required=True, help="the command to test")
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--first", type=int, default=0, help="leave out the pipelines before this one")
+    parser.add_argument("--only", default="", help="these pipelines alone: 3,17,402")
     parser.add_argument("--reference-share", type=float, default=0.4, help="0..1, the share that Python runs too")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--interpreter-only", action="store_true", help="leave out compiled code")
     options = parser.parse_args()
     options.count = options.count_option or options.count or 100
     options.seed = random.randrange(2**31) if options.seed is None else options.seed
+    options.only = {int(word) for word in options.only.split(",") if word}
+    if options.only:
+        options.first, options.count = 0, max(options.only) + 1
     options.ways = ("interpret",) if options.interpreter_only else ("compiled", "interpret")
     return options
 
@@ -275,7 +279,7 @@ def main():
     passes = exact_passes(options.halo)
     coverage, trials = Coverage(), []
     for pipeline in pipelines(options.first + options.count, options.seed):
-        if pipeline.number >= options.first:
+        if pipeline.number in options.only if options.only else pipeline.number >= options.first:
             coverage.add(pipeline)
             source = random.Random(f"{options.seed} {pipeline.number} switches")
             trials.append(Trial(pipeline, folder, random_switches(source, passes)))
@@ -290,7 +294,7 @@ def main():
                 reasons[trial.pipeline.number].append(difference)
     finish(options, trials, reasons, coverage, folder)
     failed = sum(1 for r in reasons.values() if r)
-    missing = coverage.missing() if options.count >= FULL_RUN else []
+    missing = coverage.missing() if len(trials) >= FULL_RUN else []
     for cell in missing[:20]:
         print(f"FAILED: nothing covers {cell}")
     print(f"{len(trials)} pipelines, {len(shared)} of them also by the reference, {failed} failed, "
