@@ -120,17 +120,15 @@ static bool padded_type(builder *b, const image *im, const value *outside, type 
     return true;
 }
 
-/* A closure's type is found by calling it at the first coordinates. */
+/* A function's type is found by trying it at unknown coordinates; what it reads there is forgotten again. */
 static value sample_outside(builder *b, const image *im, int axis, span where)
 {
     ref index[TENSOR_MAX_RANK];
-    coordinates_push(b, im->content->rank);
+    uint32_t n_reads = b->at->reads.count;
     for (int k = 0; k < im->content->rank; k++)
         index[k] = tensor_coord(b->pipe, k);
-    scope *outside = b->scope;
     value v = outside_value(b, im, axis, index, where);
-    b->scope = outside;
-    coordinates_pop(b);
+    b->at->reads.count = n_reads;
     return v;
 }
 
