@@ -240,7 +240,7 @@ void input_extents(const image_type *type, int32_t width, int32_t height, int32_
 {
     for (int d = 0; d < 5; d++) {
         const char *declared = d < type->rank ? type->extents[d] : "1";
-        if (strcmp(declared, "N") == 0) extent[d] = 5;
+        if (d < type->rank && strcmp(type->extents[0], "N") == 0) extent[d] = 5;
         else if (strcmp(declared, "D") == 0) extent[d] = 3;
         else if (declared[0] >= '0' && declared[0] <= '9') extent[d] = atoi(declared);
         else extent[d] = d == 0 ? width : height;
