@@ -20,6 +20,7 @@ typedef struct chunk {
 struct arena {
     chunk   *last;
     jmp_buf *on_failure;
+    arena   *parent, *scratch, *next;       /* of a scratch arena; the first scratch arena, and the next beside this one */
 };
 
 static chunk *chunk_new(chunk *previous, size_t capacity)
@@ -55,6 +56,14 @@ void arena_free(arena *a)
 {
     if (!a)
         return;
+    while (a->scratch)
+        arena_free(a->scratch);
+    if (a->parent) {
+        arena **link = &a->parent->scratch;
+        while (*link != a)
+            link = &(*link)->next;
+        *link = a->next;
+    }
     for (chunk *c = a->last; c;) {
         chunk *previous = c->previous;
         free(c);
@@ -63,11 +72,24 @@ void arena_free(arena *a)
     free(a);
 }
 
-static _Noreturn void arena_fail(arena *a)
+_Noreturn void arena_fail(arena *a)
 {
+    while (a->parent)
+        a = a->parent;
     if (!a->on_failure)
         abort();
     longjmp(*a->on_failure, 1);
+}
+
+arena *arena_scratch(arena *parent)
+{
+    arena *a = arena_new(NULL);
+    if (!a)
+        arena_fail(parent);
+    a->parent = parent;
+    a->next = parent->scratch;
+    parent->scratch = a;
+    return a;
 }
 
 void *arena_alloc(arena *a, size_t n_bytes)

@@ -17,7 +17,11 @@ typedef struct arena arena;
 /* NULL when memory is out. `on_failure` (may be NULL: abort) is where a later failed allocation
  * jumps to, so that no caller in the compiler has to check; the facade sets it once per call. */
 arena *arena_new(jmp_buf *on_failure);
+/* A short-lived arena beside `parent`: an allocation that fails in it fails as in the parent, and it is freed with the
+ * parent unless it was before. Never NULL. */
+arena *arena_scratch(arena *parent);
 void   arena_set_failure(arena *a, jmp_buf *on_failure);
+_Noreturn void arena_fail(arena *a);                          /* as if an allocation failed: for what malloc refused */
 void   arena_free(arena *a);                                  /* NULL is fine */
 void  *arena_alloc(arena *a, size_t n_bytes);                 /* zeroed, 16-byte aligned */
 void  *arena_copy(arena *a, const void *bytes, size_t n_bytes);

@@ -95,7 +95,7 @@ static void walk_node(walk *w, ref r)
 void reached_nodes(tensor_pipe *p, arena *memory, const ref *roots, uint32_t n_roots, ref_list *out)
 {
     walk w = { p, memory, calloc(p->nodes.count, 1), out };
-    if (!w.seen) return;
+    if (!w.seen) arena_fail(memory);
     for (uint32_t k = 0; k < n_roots; k++) walk_node(&w, roots[k]);
     free(w.seen);
 }

@@ -141,15 +141,14 @@ const uint32_t *constant_words(tensor_pipe *p, uint32_t stage)
 {
     if (stage_at(p, stage)->kind == STAGE_table) return stage_at(p, stage)->words;
     text problem = { 0 };
-    run r = { .pipe = p, .how = { false, p->strict }, .problem = &problem, .memory = arena_new(NULL) };
+    run r = { .pipe = p, .how = { false, p->strict }, .problem = &problem, .memory = arena_scratch(p->memory) };
     const run_values nothing = { 0 };
     const uint32_t *words = NULL;
-    if (r.memory && uniforms_begin(&r.uniforms, p, &nothing, p->nodes.count)) {
-        r.stages = ARENA_ARRAY(r.memory, stage_memory, p->stages.count);
-        body_begin(&r.body, r.memory, p);
-        evaluate(&r, stage);
-        if (!r.failed) words = words_of(&r, stage, p->memory);
-    }
+    if (!uniforms_begin(&r.uniforms, p, &nothing, p->nodes.count)) arena_fail(r.memory);
+    r.stages = ARENA_ARRAY(r.memory, stage_memory, p->stages.count);
+    body_begin(&r.body, r.memory, p);
+    evaluate(&r, stage);
+    if (!r.failed) words = words_of(&r, stage, p->memory);
     uniforms_end(&r.uniforms);
     arena_free(r.memory);
     text_free(&problem);

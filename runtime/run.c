@@ -169,6 +169,8 @@ static int size_interpreted(const halo_pipe *pipe, const halo_image *inputs, con
     for (size_t i = 0; i < pipe->signature.n_outputs; i++) {
         int32_t lo[TENSOR_MAX_RANK];
         stage_bounds(pipe->ir, pipe->ir->outputs.items[i].stage, &values, lo, outputs[i].extent);
+        if (outputs[i].extent[0] < 1 && pipe->signature.outputs[i].rank > 0)        /* an empty output fails its check */
+            return explain_code(pipe, HALO_ERROR_MEMORY, -1, inputs, error);
     }
     return HALO_OK;
 }

@@ -80,6 +80,8 @@ static int use_pictures(void)
 
 static int use_none(void) { return use_engine(HALO_ENGINE_NONE); }
 static int use_interpreter(void) { return use_engine(HALO_ENGINE_INTERPRETER); }
+static int use_cpu(void) { return use_engine(HALO_ENGINE_CPU); }
+
 static int use_wrong_script(void)
 {
     static const char wrong[] = "pipe p(a: image u8) -> image u8 { return b[x + 1, y] }\npipe q(";
@@ -116,10 +118,11 @@ static void test_pictures(void **state) { (void)state; exhaust(use_pictures, 1);
 static void test_wrong_script(void **state) { (void)state; exhaust(use_wrong_script, 1); }
 static void test_compiling(void **state) { (void)state; exhaust(use_none, 3); }
 static void test_interpreter(void **state) { (void)state; exhaust(use_interpreter, 7); }
+static void test_machine_code(void **state) { (void)state; exhaust(use_cpu, 29); }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_pictures), cmocka_unit_test(test_wrong_script),
-                                       cmocka_unit_test(test_compiling), cmocka_unit_test(test_interpreter)};
+                                       cmocka_unit_test(test_compiling), cmocka_unit_test(test_interpreter), cmocka_unit_test(test_machine_code)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
