@@ -74,8 +74,8 @@ class Trial:
         self.strict = "--strict" in switches
         with open(f"{self.stem}.pipe", "w", encoding="utf-8") as file:
             file.write(pipeline.script)
-        self.words = [f"{self.stem}.pipe"]
-        for picture in pipeline.inputs:
+        self.words = [f"{self.stem}.pipe", "--pipe", pipeline.name]
+        for picture in pipeline.inputs + pipeline.arrays:
             path = f"{self.stem}_{picture.name}.npy"
             files.write_npy(path, input_image(picture))
             self.words.append(f"{picture.name}={path}")
@@ -190,9 +190,9 @@ def check_reference(trial):
     """Compares the compiled outputs with the Python evaluator's; text of the difference, or None."""
     pipeline = trial.pipeline
     script = Script(text=pipeline.script, path=f"{trial.stem}.pipe", strict=trial.strict)
-    inputs = {p.name: input_image(p) for p in pipeline.inputs}
+    inputs = {p.name: input_image(p) for p in pipeline.inputs + pipeline.arrays}
     try:
-        results = script.run(inputs, {name: text for name, (_, text, _) in pipeline.params.items()})
+        results = script.run(inputs, {name: text for name, (_, text, _) in pipeline.params.items()}, pipeline.name)
     except PipeError as error:
         return f"the reference refuses it: {error}"
     for (name, image), path in zip(results.items(), trial.outputs("interpret")):

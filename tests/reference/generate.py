@@ -9,6 +9,7 @@ that every read, crop and stride is valid for it; the script itself never depend
 import argparse
 import random
 
+from .other_stages import OtherStages
 from .plan import Deck, INTEGERS, Picture, SIGNED, TYPES, intersect
 from .plain_stages import PlainStages
 from .window_stages import WindowStages
@@ -17,13 +18,13 @@ CONTENTS = ("noise", "noise", "noise", "low", "high", "checker", "small", "ramp"
 MOST_OUTPUTS = 4
 
 
-class Pipeline(WindowStages, PlainStages):
+class Pipeline(WindowStages, PlainStages, OtherStages):
     """One random pipeline under construction and after it."""
 
     def __init__(self, random, deck, number):
         self.random, self.number = random, number
         self.lines, self.functions, self.pool = [], [], []
-        self.inputs, self.params, self.cells, self.plain = [], {}, [], []
+        self.inputs, self.arrays, self.params, self.cells, self.plain = [], [], {}, [], []
         self.counter, self.work = 0, 0
         self.strict = False
         self.special = False
@@ -82,6 +83,12 @@ class Pipeline(WindowStages, PlainStages):
         picture.seed = self.random.randrange(2**31)
         self.inputs.append(picture)
         self.pool.append(picture)
+
+    def array_input(self, name, base):
+        """An array of 16 elements as an input."""
+        array = Picture(name, base, 1, [(0, 16)], source=True)
+        array.contents, array.limits, array.seed = "noise", None, self.random.randrange(2**31)
+        return array
 
     def source(self, fits=lambda v: True):
         """A value to work on: mostly the last ones, so that stages form chains."""
@@ -152,13 +159,18 @@ class Pipeline(WindowStages, PlainStages):
         return self.random.choice(found) if found else None
 
     @property
+    def name(self):
+        return f"random{self.number}"
+
+    @property
     def script(self):
         params = [f"{p.name}: image {p.type}" + (f" in {p.limits[0]}..{p.limits[1]}" if p.limits else "")
                   for p in self.inputs]
+        params += [f"{a.name}: {a.type}[16]" for a in self.arrays]
         params += [f"{name}: {kind} in {limits}" for name, (kind, _, limits) in self.params.items()]
         named = [f"o{k}: image {v.type}" for k, v in enumerate(self.outputs)]
         results = f"({', '.join(named)})" if len(named) > 1 else f"image {self.outputs[0].type}"
-        head = f"pipe random{self.number}({', '.join(params)}) -> {results}"
+        head = f"pipe {self.name}({', '.join(params)}) -> {results}"
         back = "    return " + ", ".join(v.name for v in self.outputs)
         strict = ["@strict"] if self.strict else []
         return "\n".join(self.functions + strict + [head + " {"] + self.lines + [back, "}"]) + "\n"
@@ -173,7 +185,7 @@ class Pipeline(WindowStages, PlainStages):
 def pixel_values(picture):
     """The components of an input picture, one list per component."""
     source = random.Random(picture.seed)
-    (_, width), (_, height) = picture.domain
+    (_, width), (_, height) = picture.domain if len(picture.domain) == 2 else picture.domain + [(0, 1)]
     low, high = limits_of(picture.base)
     planes = []
     for lane in range(picture.lanes):

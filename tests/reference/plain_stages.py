@@ -1,12 +1,9 @@
-"""Random stages without a window cell: pointwise arithmetic, tables, views, resampling, lists, functions."""
+"""Random stages without a window cell: pointwise arithmetic, pixels, tables, views, resampling."""
 
 import re
 
 from .plan import INTEGERS, intersect
 from .window_stages import promoted
-
-KERNEL_CALLS = ("gaussian(0.6)", "gaussian(1.1)", "box(3)", "box(2)", "sobel_x()", "laplacian()", "disk(1.5)")
-
 
 class PlainStages:
     """The part of a pipeline that makes all other stages."""
@@ -183,77 +180,3 @@ class PlainStages:
         self.emit(f"{moved}[x, y] = {source.name}[{index}]")
         domain = [(-left, width), (top, height)] if kind == "x" else [(left, width), (-top, height)]
         self.add(moved, source.base, source.lanes, domain)
-
-    # Lists, functions, reductions to places and totals
-
-    def plain_list(self, source):
-        levels = self.fresh("g")
-        rounds = self.random.randint(1, 3)
-        self.emit(f"{levels}[0] = {source.name}")
-        mode = self.random.choice(("edge", "wrap", "reflect"))
-        wide = "u32([[1, 2, 1]])" if source.base == "u32" else "[[1, 2, 1]]"
-        step = f"conv(pad({levels}[k - 1], {mode}), {wide})"
-        if source.base in ("f16", "f32"):
-            self.emit(f"for k in 1..{rounds} {{ {levels}[k] = {step} / 4 }}")
-            base = "f32"
-        else:
-            plus = "" if source.base == "u32" else " + k"
-            self.emit(f"for k in 1..{rounds} {{ {levels}[k] = {step} // 4{plus} }}")
-            base = promoted(source.base)
-        self.simple(f"{levels}[{rounds}]", source, base, taps=4 * rounds)
-
-    def plain_function(self, source):
-        function = self.fresh("fn_")
-        narrow = f"wrap_{source.base}" if source.base in INTEGERS else source.base
-        if source.base != "u32" and self.random.random() < 0.5:
-            self.functions.append(f"fn {function}(a, n = 2) = {narrow}(a * n + 1)")
-            self.simple(f"{function}({source.name}, n: 3)", source, source.base)
-        else:
-            self.functions.append(f"fn {function}(a) {{\n    p = pad(a, reflect)\n    d[x, y] = p[x + 1, y - 1]\n"
-                                  f"    return {narrow}(d + a)\n}}")
-            self.simple(f"{function}({source.name})", source, source.base, taps=2)
-
-    def plain_arg(self, source):
-        padded, found = self.fresh("p"), self.fresh()
-        lane = f".{'rgba'[source.lanes - 1]}" if source.lanes > 1 else ""
-        self.emit(f"{padded} = pad({source.name}, {self.random.choice(('edge', 'wrap', 'reflect101'))})")
-        kind = self.random.choice(("argmin", "argmax"))
-        if self.random.random() < 0.5:
-            self.emit(f"{found}[x, y] = {kind}(i in -2..1: {padded}[x + i, y]{lane})")
-            self.add(found, "i32", 1, source.domain, 8)
-        else:
-            self.emit(f"{found}[x, y] = {kind}(j in -1..1, i in 0..2: {padded}[x + i, y + j]{lane})")
-            self.add(found, "i32", 2, source.domain, 16)
-
-    def plain_mean(self, source):
-        """Totals of rows or columns, as a picture of one line."""
-        line = self.fresh()
-        (left, width), (top, height) = source.domain
-        kind = self.random.choice(("mean", "sum", "max", "min"))
-        base = "f32" if kind == "mean" else promoted(source.base) if kind == "sum" else source.base
-        last = f"{source.name}.start(1) + {source.name}.height - 1"
-        self.emit(f"{line}[x, y in 0..0] = {kind}(j in {source.name}.start(1)..{last}: {source.name}[x, j])")
-        self.add(line, base, source.lanes, [(left, width), (0, 1)], height)
-
-    def plain_whole(self, source):
-        """A total of the whole picture, used by every pixel."""
-        total, used = self.fresh("t"), self.fresh()
-        kind = self.random.choice(("sum", "min", "max", "count"))
-        body = f"{source.name}[i, j]" + (".r" if source.lanes > 1 else "")
-        if kind == "count":
-            body += " > 3"
-        self.emit(f"{total} = {kind}((i, j) in {source.name}: {body})")
-        operand = f"f32({source.name})"
-        self.emit(f"{used} = {operand} - {'f32(' + total + ')'}")
-        self.add(used, "f32", source.lanes, source.domain, 2)
-        self.work += source.pixels * 60
-
-    def plain_kernel_function(self, source):
-        """A convolution with a kernel of the prelude."""
-        kernel = self.random.choice(KERNEL_CALLS)
-        if source.base == "u32":
-            kernel = "u32(box(3) * 27)"
-        mode = self.random.choice(("edge", "reflect", "reflect101", "wrap", "zero"))
-        whole = kernel in ("sobel_x()", "laplacian()") and source.base in INTEGERS
-        base = "u32" if source.base == "u32" else "i32" if whole else "f32"
-        self.simple(f"conv(pad({source.name}, {mode}), {kernel})", source, base, taps=25)

@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from reference import arithmetic  # noqa: E402
 from reference.errors import PipeError  # noqa: E402
-from reference.generate import pipelines  # noqa: E402
+from reference.generate import pipelines, pixel_values  # noqa: E402
 from reference.plan import Coverage, cells  # noqa: E402
 from reference.script import Script  # noqa: E402
 from reference.syntax import parse  # noqa: E402
@@ -171,9 +171,10 @@ class Generator(unittest.TestCase):
 
     def test_pipelines_are_valid_and_have_the_planned_size(self):
         for pipeline in pipelines(40, 11):
-            inputs = {p.name: Image(p.domain, Type(p.base, p.lanes), [[0] * p.pixels] * p.lanes)
-                      for p in pipeline.inputs}
-            results = Script(text=pipeline.script).run(inputs, {n: v[1] for n, v in pipeline.params.items()})
+            inputs = {p.name: Image(p.domain, Type(p.base, p.lanes), pixel_values(p))
+                      for p in pipeline.inputs + pipeline.arrays}
+            results = Script(text=pipeline.script).run(inputs, {n: v[1] for n, v in pipeline.params.items()},
+                                                            pipeline.name)
             for image, planned in zip(results.values(), pipeline.outputs):
                 self.assertEqual([e for _, e in image.domain], [e for _, e in planned.domain])
 
