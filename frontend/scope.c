@@ -181,6 +181,8 @@ value item_constant(builder *b, const item *i, const module *home)
     else if (!is_scalar(c->value) && !is_literal_array && !is_error(c->value))
         c->value = fail(b, DIAG_E0210, i->value->where, "a constant is a number, a pixel or an array literal, not %s",
                         value_words(b, c->value));
+    if (is_literal_array)
+        c->value.image->content->name = i->name;
     c->busy = false;
     c->value.literal = false;
     return c->value;

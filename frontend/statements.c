@@ -229,6 +229,7 @@ static void define_constant(builder *b, const stmt *s)
         v = fail(b, DIAG_E0210, s->constant.value->where, "a constant has to be known when the script is compiled");
     else if (is_image(v) && !v.image->content->elements)
         v = fail(b, DIAG_E0210, s->constant.value->where, "a constant is a number, a pixel or an array literal");
+    name_value(b, v, s->constant.name, s->where, NULL);
     scope_define(b, b->scope, s->constant.name, SYMBOL_constant, v, s->where);
 }
 
