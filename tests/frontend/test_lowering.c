@@ -204,22 +204,6 @@ static void errors_in_the_prelude_are_shown_at_the_call(void **state)
 
 /* ---- limits --------------------------------------------------------------------------------------------------------------------------- */
 
-static void too_much_is_an_error(void **state)
-{
-    text t = { 0 };
-    (void)state;
-    text_string(&t, "fn f0(a) = a * a + sqrt(a) * 3\n");
-    for (int k = 1; k < 30; k++)
-        text_printf(&t, "fn f%d(a) = f%d(f%d(a) + %d)\n", k, k - 1, k - 1, k);
-    text_string(&t, "pipe p(src: image f32) -> image f32 { return f29(src) }\n");
-    lowered l;
-    lower_script(&l, t.bytes, NULL);
-    assert_null(l.pipe);
-    assert_int_equal(l.d.items.items[0].code, DIAG_E0219);
-    lowered_free(&l);
-    text_free(&t);
-}
-
 static void deep_expressions_become_stages(void **state)
 {
     lowered l;
@@ -246,7 +230,6 @@ int main(void)
         cmocka_unit_test(imports_bring_items_in),
         cmocka_unit_test(a_name_from_two_imports_is_an_error),
         cmocka_unit_test(errors_in_the_prelude_are_shown_at_the_call),
-        cmocka_unit_test(too_much_is_an_error),
         cmocka_unit_test(deep_expressions_become_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
