@@ -3,7 +3,8 @@
  *
  *     build/halo build examples/unsharp.pipe -o unsharp.a --header unsharp.h
  *     cc -I. -o sharpen examples/embed_aot.c unsharp.a -lpthread
- *     ./sharpen examples/pictures/scene.ppm sharp.ppm 2.0 1.5
+ *     build/halo run examples/scene.pipe -o picture=scene.ppm
+ *     ./sharpen scene.ppm sharp.ppm 2.0 1.5
  */
 #include <pthread.h>
 #include <signal.h>
