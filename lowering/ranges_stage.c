@@ -183,7 +183,7 @@ static range of_result(const ranges *r, const tensor_node *n)
     const tensor_fold *f = fold_at(r->pipe, n->payload);
     range init = of(r, f->init[n->index]), next = of(r, f->next[n->index]), sum;
     if (f->form != FOLD_median && of_sum(r, n->payload, n->index, &sum))
-        return range_both(sum, init);
+        return sum;
     const tensor_node *top = node_at(r->pipe, f->next[n->index]);
     if (top->op == OP_min || top->op == OP_max)
         for (int k = 0; k < 2; k++) {

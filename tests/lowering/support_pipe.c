@@ -24,11 +24,12 @@ static void keep(builder *b, ref r)
         b->pool[b->n_pool++] = r;
 }
 
-/* Something of this type from the pool, or a constant. */
+/* Something of this type from the pool, often of the latest so that expressions grow deep, or a constant. */
 static ref pick(builder *b, type wanted)
 {
     for (int tries = 0; tries < 20 && b->n_pool; tries++) {
-        ref r = b->pool[below(b, b->n_pool)];
+        int recent = b->n_pool < 6 ? b->n_pool : 6;
+        ref r = b->pool[below(b, 3) ? b->n_pool - 1 - below(b, recent) : below(b, b->n_pool)];
         if (type_equal(node_type(b->pipe, r), wanted))
             return r;
     }
@@ -255,6 +256,28 @@ static ref add_image_sum(builder *b, uint32_t source, type t)
     return tensor_result(p, f, 0);
 }
 
+/* A sum of sums: the inner one knows the outer binder and accumulator, and its condition compares both binders. */
+static void add_nested_stage(builder *b)
+{
+    tensor_pipe *p = b->pipe;
+    uint32_t source = 1 + (uint32_t)below(b, (int)p->stages.count - 1);
+    type t = type_of(KIND_f32, stage_at(p, source)->type.lanes);
+    uint32_t outer = tensor_fold_new(p, FOLD_loop, 1, 1), inner = tensor_fold_new(p, FOLD_loop, 1 + below(b, 2), 1);
+    ref i = tensor_binder(p, outer, 0), j = tensor_binder(p, inner, 0), acc = tensor_acc(p, inner, 0, t);
+    ref product = tensor_op2(p, OP_mul, i, j), shifted = tensor_op2(p, OP_add, product, tensor_i32(p, below(b, 3)));
+    ref element = window_element(b, source, i, below(b, 2) ? j : product, t);
+    ref scaled = tensor_op2(p, OP_mul, element, tensor_splat(p, tensor_cast(p, shifted, KIND_f32), t.lanes));
+    ref low = tensor_i32(p, -1), high = uniform_bound(b, 0), start = tensor_splat(p, tensor_f32(p, 0.5f), t.lanes);
+    *fold_at(p, inner) = (tensor_fold){ .form = FOLD_loop, .n_binders = fold_at(p, inner)->n_binders, .n_accs = 1, .lo = { low, low },
+                                        .hi = { high, tensor_i32(p, 1) }, .where = below(b, 2) ? tensor_op2(p, OP_le, i, j) : 0,
+                                        .init = { below(b, 2) ? tensor_acc(p, outer, 0, t) : start },
+                                        .next = { tensor_op2(p, OP_add, acc, scaled) } };
+    ref next = tensor_op2(p, OP_add, tensor_result(p, inner, 0), tensor_acc(p, outer, 0, t));
+    *fold_at(p, outer) = (tensor_fold){ .form = FOLD_loop, .n_binders = 1, .n_accs = 1, .lo = { low }, .hi = { tensor_i32(p, 2) },
+                                        .init = { start }, .next = { next }, .binder_names = { "j" } };
+    add_body(b, tensor_result(p, outer, 0), KIND_f32);
+}
+
 static void add_window_stage(builder *b)
 {
     uint32_t source = 1 + (uint32_t)below(b, (int)b->pipe->stages.count - 1);
@@ -295,8 +318,11 @@ tensor_pipe *random_pipe(arena *memory, uint64_t seed)
     ref narrow = tensor_op2(p, OP_lt, tensor_f32(p, 0.5f), tensor_comp(p, tensor_param_node(p, 1), 0));
     LIST_PUSH(memory, p->checks, ((tensor_check){ tensor_op1(p, OP_not, narrow), true, DIAG_E0301, { 0 }, "too \"wide\"" }));
     for (int n = 1 + below(&b, 5); n > 0; n--) {
-        if (below(&b, 2))
+        int what = below(&b, 5);
+        if (what < 2)
             add_window_stage(&b);
+        else if (what == 2)
+            add_nested_stage(&b);
         else
             add_stage(&b);
         if (n == 1 || below(&b, 3) == 0)

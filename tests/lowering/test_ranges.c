@@ -110,6 +110,8 @@ static void known_ranges(void **state)
     expect_range(BODY("i32", "%0 = load i32 %src (%x, %y) %1 = shl i32 %0, 2 %2 = bitand i32 %1, 255 yield %2"), "a", 0, 255, true, false);
     expect_range(BODY("i32", "%0 = load i32 %src [value -1, edge] (%x, %y) %1 = max i32 %0, 5 %2 = min i32 %1, 100 yield %2"), "a", 5, 100, true, false);
     expect_range(BODY("f32", "%0 = load f32 %src (%x, %y) %1 = div f32 %0, 255.0 yield %1"), "a", 0, 1, false, false);
+    expect_range(BODY("f32", "%0 = load f32 %src (%x, %y) %1 = sqrt f32 %0 yield %1"), "a", 0, sqrt(255), false, false);
+    expect_range(BODY("f32", "%0 = load f32 %real (%x, %y) %1 = sqrt f32 %0 yield %1"), "a", 0, INFINITY, false, true);
     expect_range(BODY("f32", "%0 = load f32 %src (%x, %y) %1 = mul f32 %0, @gain yield %1"), "a", 0, 510, false, false);
     expect_range(BODY("f32", "%0 = load f32 %src (%x, %y) %1 = add f32 %0, %0 yield %1"), "a", 0, 510, true, false);
     expect_range(BODY("u8", "%0 = load f32 %real (%x, %y) %1 = cast u8 %0 yield %1"), "a", 0, 255, true, false);
@@ -122,7 +124,7 @@ static void known_ranges(void **state)
                              "%3 = load f32 %src [edge, edge] (%2, %y) %4 = muladd f32 %1, %3, %acc next %4 } yield %0"), "a", 0, 255, false, false);
     expect_range(BODY("i32", "%0 = fold conv (%i in -1..1) acc i32 %acc = 0 { %1 = load i32 %d (%i) %2 = add i32 %x, %i\n"
                              "%3 = load i32 %src [edge, edge] (%2, %y) %4 = mul i32 %1, %3 %5 = add i32 %acc, %4 next %5 } yield %0"), "a", -255, 255, true, false);
-    expect_range(BODY("i32", "%0 = fold loop (%i in 0..4, %j in 0..4) acc i32 %acc = 0 { %1 = add i32 %acc, 1 next %1 } yield %0"), "a", 0, 25, true, false);
+    expect_range(BODY("i32", "%0 = fold loop (%i in 0..4, %j in 0..4) acc i32 %acc = 0 { %1 = add i32 %acc, 1 next %1 } yield %0"), "a", 25, 25, true, false);
     expect_range(BODY("i32", "%0 = fold loop (%i in neg(@r)..@r) acc i32 %acc = 0 { %1 = load i32 %src [edge, edge] (%i, %y) %2 = add i32 %1, %acc next %2 } yield %0"),
                  "a", 0, 19 * 255, true, false);
     expect_range(BODY("i32", "%0 = fold loop (%i in 1..4) acc i32 %acc = 50 { %1 = lt bool %i, %x where %1 %2 = sub i32 0, %i %3 = add i32 %acc, %2 next %3 } yield %0"),

@@ -92,7 +92,7 @@ static void conversions_saturate_and_round_to_even(void **state)
         { -128.5f, KIND_i8, -128 }, { 127.5f, KIND_i8, 127 }, { 65535.5f, KIND_u16, 65535 }, { -32769.0f, KIND_i16, -32768 },
         { 2147483648.0f, KIND_i32, INT32_MAX }, { -2147483904.0f, KIND_i32, INT32_MIN }, { 2147483520.0f, KIND_i32, 2147483520 },
         { 4294967296.0f, KIND_u32, 4294967295 }, { -1.0f, KIND_u32, 0 }, { 4294967040.0f, KIND_u32, 4294967040 },
-        { INFINITY, KIND_i64, INT64_MAX }, { -1e30f, KIND_i64, INT64_MIN }, { -9.0f, KIND_i64, -9 },
+        { INFINITY, KIND_i64, INT64_MAX }, { 0x1p63f, KIND_i64, INT64_MAX }, { -1e30f, KIND_i64, INT64_MIN }, { -9.0f, KIND_i64, -9 },
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         if (cast_evaluate((scalar){ .f = rows[k].from }, KIND_f32, rows[k].to).i != rows[k].value)

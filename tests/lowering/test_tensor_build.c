@@ -259,6 +259,22 @@ static void what_must_stay(void **state)
     ref next = tensor_op2(p, OP_add, x, tensor_i32(p, 1));
     assert_int_equal(node_at(p, tensor_op2(p, OP_lt, x, next))->op, OP_lt);          /* not for the largest i32 */
     assert_int_equal(node_at(p, tensor_cast(p, tensor_cast(p, x, KIND_u8), KIND_i32))->op, OP_cast);
+    assert_int_equal(node_at(p, tensor_wrap(p, tensor_wrap(p, x, KIND_i8), KIND_u16))->op, OP_wrap);
+    assert_int_not_equal(tensor_wrap(p, tensor_wrap(p, x, KIND_i8), KIND_u16), tensor_wrap(p, x, KIND_u16));
+    arena_free(memory);
+}
+
+static void constant_muladds_round_as_contract_will(void **state)
+{
+    (void)state;
+    arena *memory = arena_new(NULL);
+    for (int strict = 0; strict < 2; strict++) {
+        tensor_pipe *p = tensor_pipe_new(memory, "t");
+        p->strict = strict;
+        const float x = 1 + 0x1p-12f;
+        ref sum = tensor_op3(p, OP_muladd, tensor_f32(p, x), tensor_f32(p, x), tensor_f32(p, -(x * x)));
+        assert_int_equal(sum, tensor_f32(p, strict ? 0 : 0x1p-24f));
+    }
     arena_free(memory);
 }
 
@@ -296,7 +312,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(simplified_expressions_keep_their_bits), cmocka_unit_test(what_is_simplified),
-        cmocka_unit_test(what_must_stay), cmocka_unit_test(tables_at_constant_places), cmocka_unit_test(derived_names),
+        cmocka_unit_test(what_must_stay), cmocka_unit_test(constant_muladds_round_as_contract_will),
+        cmocka_unit_test(tables_at_constant_places), cmocka_unit_test(derived_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
