@@ -135,7 +135,7 @@ class OtherStages:
         table = self.arrays[0]
         index = f"{source.name} % 16" if source.base in INTEGERS else f"i32(floor({source.name})) % 16"
         if source.base == "u32":
-            index = f"i32({index})"
+            index = f"clamp(i32({index}), 0, 15)"
         self.simple(f"table[{index}]", source, table.base)
 
     def plain_pipe(self, source):
