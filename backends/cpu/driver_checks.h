@@ -30,13 +30,19 @@ static inline int check_extents(const plan_memory *m, const int32_t *slots, cons
     return HALO_OK;
 }
 
+#define ADDRESSES ((int64_t)1 << 58)      /* more than any picture spans; sums of a few stay in 64 bits */
+
 /* Strides are multiples of the component's size; an output's pixels and rows don't overlap: each axis, by growing stride,
  * steps over all that the smaller ones span. */
 static inline int check_strides(const plan_memory *m, const int32_t *slots, const halo_image *image)
 {
     if ((uintptr_t)image->data % (uintptr_t)m->component_bytes) return HALO_ERROR_STRIDE;
     int rank = image_rank(m);
-    for (int d = 0; d < rank; d++) if (image->stride[d] % m->component_bytes) return HALO_ERROR_STRIDE;
+    for (int d = 0; d < rank; d++) {
+        int64_t n = image_extent(m, slots, d);
+        if (image->stride[d] % m->component_bytes) return HALO_ERROR_STRIDE;
+        if (n > 1 && (image->stride[d] < -ADDRESSES / n || image->stride[d] > ADDRESSES / n)) return HALO_ERROR_STRIDE;
+    }
     if (m->role != PLAN_ROLE_output) return HALO_OK;
     int64_t span = image_pixel_bytes(m);
     int done[5] = { 0, 0, 0, 0, 0 };
@@ -55,50 +61,62 @@ static inline int check_strides(const plan_memory *m, const int32_t *slots, cons
 
 /* ---- overlap --------------------------------------------------------------------------------------- */
 
-/* The bytes of a rectangle of an image: first and last, and as rows of `width` bytes at a pitch when it is that simple. */
-typedef struct footprint { int64_t first, last; int64_t pitch, width, rows; int simple; } footprint;
+/* The bytes of a rectangle of an image: axes of more than one pixel by growing stride, and what a pixel and each axis more
+ * spans. Strides count upward from the lowest byte. */
+typedef struct footprint { int64_t first, stride[5], count[5], span[6]; int n; } footprint;
 
+static inline void footprint_axis(footprint *f, int64_t stride, int64_t count)
+{
+    int at = f->n++;
+    for (; at > 0 && f->stride[at - 1] > stride; at--) {
+        f->stride[at] = f->stride[at - 1];
+        f->count[at] = f->count[at - 1];
+    }
+    f->stride[at] = stride;
+    f->count[at] = count;
+}
+
+/* 0 when the rectangle is empty. */
 static inline int footprint_of(const plan_memory *m, const int32_t *slots, const halo_image *image, const region *part, footprint *out)
 {
-    int64_t first = (int64_t)(intptr_t)image->data, last;
-    last = first + image_pixel_bytes(m) - 1;
+    out->first = (int64_t)(intptr_t)image->data;
+    out->n = 0;
     int rank = image_rank(m);
-    int64_t n[5], stride[5];
     for (int d = 0; d < rank; d++) {
         int own = m->planar && d == m->rank;
         span32 s = own ? (span32){ 0, m->lanes - 1 } : part->axis[d];
-        int64_t from = own ? 0 : (int64_t)s.lo - slots[m->lo[d]];
-        n[d] = span_count(s);
-        stride[d] = image->stride[d];
-        if (n[d] == 0) return 0;
-        first += from * stride[d];
-        last += from * stride[d];
-        if (stride[d] >= 0) last += stride[d] * (n[d] - 1);
-        else first += stride[d] * (n[d] - 1);
+        int64_t count = span_count(s), stride = image->stride[d];
+        if (count == 0) return 0;
+        if (!own) out->first += ((int64_t)s.lo - slots[m->lo[d]]) * stride;
+        if (stride < 0) out->first += stride * (count - 1);
+        if (count > 1) footprint_axis(out, magnitude(stride), count);
     }
-    out->first = first;
-    out->last = last;
-    out->simple = rank == 2 && magnitude(stride[0]) >= 1;
-    out->pitch = rank == 2 ? magnitude(stride[1]) : 0;
-    out->width = rank == 2 ? magnitude(stride[0]) * (n[0] - 1) + image_pixel_bytes(m) : 0;
-    out->rows = rank == 2 ? n[1] : 0;
+    out->span[0] = image_pixel_bytes(m);
+    for (int k = 0; k < out->n; k++) out->span[k + 1] = out->span[k] + out->stride[k] * (out->count[k] - 1);
     return 1;
 }
 
-static inline int rows_meet(int64_t a_width, int64_t a_rows, int64_t column, int64_t row, int64_t b_width, int64_t b_rows)
+/* Do the first n_a axes of a meet the first n_b of b, whose lowest byte lies at `distance` from a's? The widest stride divides
+ * memory into rows; what is narrower lies in one row of it or the next, and is asked about there. Where something is wider
+ * than a row, bytes between the first and the last count as touched. */
+static inline int boxes_meet(const footprint *a, int n_a, const footprint *b, int n_b, int64_t distance)
 {
-    return column < a_width && column + b_width > 0 && row < a_rows && row + b_rows > 0;
+    if (distance >= a->span[n_a] || distance + b->span[n_b] <= 0) return 0;
+    int64_t stride_a = n_a ? a->stride[n_a - 1] : 0, stride_b = n_b ? b->stride[n_b - 1] : 0, row = max64(stride_a, stride_b);
+    int in_a = row == stride_a && n_a, in_b = row == stride_b && n_b;
+    if (row == 0 || a->span[n_a - in_a] > row || b->span[n_b - in_b] > row) return 1;
+    int64_t rows_a = in_a ? a->count[n_a - 1] : 1, rows_b = in_b ? b->count[n_b - 1] : 1;
+    int64_t apart = -floor_quotient(distance, row);       /* of a row of b that begins in a row of a: their numbers' difference */
+    for (int k = 0; k < 2; k++, apart--)
+        if (apart > -rows_a && apart < rows_b && boxes_meet(a, n_a - in_a, b, n_b - in_b, distance + apart * row)) return 1;
+    return 0;
 }
 
-/* Two parts side by side of one picture are disjoint though their byte ranges interleave. */
+/* Two parts side by side of one picture are disjoint though their byte ranges interleave; so are the colours and the alpha
+ * of one, or every other row. */
 static inline int footprints_meet(const footprint *a, const footprint *b)
 {
-    if (a->last < b->first || b->last < a->first) return 0;
-    if (!a->simple || !b->simple || a->pitch != b->pitch || a->pitch == 0 || a->width > a->pitch || b->width > b->pitch) return 1;
-    int64_t distance = b->first - a->first;
-    int64_t row = floor_quotient(distance, a->pitch), column = distance - row * a->pitch;
-    return rows_meet(a->width, a->rows, column, row, b->width, b->rows)
-        || rows_meet(a->width, a->rows, column - a->pitch, row + 1, b->width, b->rows);
+    return boxes_meet(a, a->n, b, b->n, b->first - a->first);
 }
 
 static inline int same_memory(const plan_memory *m, const halo_image *a, const halo_image *b)

@@ -20,7 +20,8 @@ static bool node_is_flat(shape_maker *m, const cpu_stage *c, ref r, int lanes)
 {
     tensor_pipe *p = m->s->pipe;
     const tensor_node *n = node_at(p, r);
-    if (!(depends_of(p, &m->s->all, r)->coords & 1)) return n->type.lanes == 1 || n->op == OP_splat || n->op == OP_const;
+    if (!(depends_of(p, &m->s->all, r)->coords & 1))
+        return n->type.lanes == 1 || n->op == OP_splat || n->op == OP_const || n->op == OP_acc;
     switch ((tensor_op)n->op) {
     case OP_coord: return true;                          /* as an index; value_uses_column asks about the rest */
     case OP_vec: case OP_comp: case OP_splat: return lanes == 1;
