@@ -8,6 +8,7 @@ The programs, test_*, are then in DIR. They call pipes through a table that is m
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -47,21 +48,30 @@ def adapters(pipe):
             f"    (void)part; (void)needs;\n    return {call_needs};\n}}\n")
 
 
-def table_row(pipe):
+def in_place(header, name):
+    """The input whose memory the output may be, as the comment above the pipe's function says."""
+    comment = header[:header.index(f"\nint {name}(")].rsplit("/*", 1)[1]
+    said = re.search(r"output may be the memory of `(\w+)`", comment)
+    return f'"{said[1]}"' if said else "NULL"
+
+
+def table_row(pipe, header):
     name = pipe["name"]
     inputs, outputs = (", ".join(image_type(i) for i in pipe[which]) for which in ("inputs", "outputs"))
-    params = f"&{name}_defaults, sizeof {name}_defaults" if pipe["parameters"] else "NULL, 0"
-    return (f'    {{ "{name}", {len(pipe["inputs"])}, {len(pipe["outputs"])}, {{ {inputs or "{ 0 }"} }}, {{ {outputs} }}, {params},\n'
+    params = f"&{name}_defaults" if pipe["parameters"] else "NULL"
+    return (f'    {{ "{name}", {len(pipe["inputs"])}, {len(pipe["outputs"])}, {{ {inputs or "{ 0 }"} }}, {{ {outputs} }}, {params}, {in_place(header, name)},\n'
             f"      {name}_run, {name}_sizes, {name}_wants, {name}_error }},\n")
 
 
 def write_table(options, script, path):
     pipes = json.loads(run(options.halo, "info", "--json", script))
+    with open(os.path.join(options.folder, "filters.h"), encoding="ascii") as file:
+        header = file.read()
     with open(path, "w", encoding="ascii") as file:
         file.write('#include "support.h"\n#include "filters.h"\n')
         file.writelines(adapters(pipe) for pipe in pipes)
         file.write(f'const char FILTERS_SCRIPT[] = "{os.path.abspath(script)}";\nconst filter FILTERS[] = {{\n')
-        file.writelines(table_row(pipe) for pipe in pipes)
+        file.writelines(table_row(pipe, header) for pipe in pipes)
         file.write("};\nconst size_t N_FILTERS = sizeof FILTERS / sizeof *FILTERS;\n")
 
 

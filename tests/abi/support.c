@@ -255,31 +255,67 @@ static void point_images(call *c)
     }
 }
 
-bool call_begin(call *c, const filter *f, int32_t width, int32_t height, placement where)
+/* The interpreter's extents and pixels for what `in` holds at the moment. */
+static int interpret_sizes(const call *c, halo_image *in, halo_image *out, halo_arguments **arguments)
 {
-    *c = (call){ .filter = f };
+    halo_message message = { "" };
+    *arguments = halo_arguments_new(interpreted(c->filter));
+    if (c->params) assert_int_equal(halo_arguments_set_struct(*arguments, c->params, &message), HALO_OK);
+    for (int k = 0; k < c->filter->n_inputs; k++) in[k] = c->in[k].image;
+    memset(out, 0, sizeof *out * MOST_IMAGES);
+    return halo_size(interpreted(c->filter), in, *arguments, out, &message);
+}
+
+void call_expect(call *c)
+{
+    halo_image in[MOST_IMAGES], out[MOST_IMAGES];
+    picture dense[MOST_IMAGES] = { 0 };
+    halo_arguments *arguments;
+    halo_message message = { "" };
+    assert_int_equal(interpret_sizes(c, in, out, &arguments), HALO_OK);
+    for (int k = 0; k < c->filter->n_inputs; k++) {
+        dense[k] = picture_new(c->in[k].type, c->in[k].image.extent, PLACE_ends);
+        picture_copy(&dense[k], &c->in[k]);
+        in[k] = dense[k].image;
+    }
+    for (int k = 0; k < c->filter->n_outputs; k++) {
+        picture_free(&c->expected[k]);
+        c->expected[k] = picture_new(&c->filter->outputs[k], out[k].extent, PLACE_ends);
+        out[k] = c->expected[k].image;
+    }
+    if (halo_run(interpreted(c->filter), in, arguments, out, NULL, NULL, &message) != HALO_OK) fail_msg("%s: %s", c->filter->name, message.text);
+    for (int k = 0; k < c->filter->n_inputs; k++) picture_free(&dense[k]);
+    halo_arguments_free(arguments);
+}
+
+bool call_begin_with(call *c, const filter *f, int32_t width, int32_t height, placement where, const void *params)
+{
+    *c = (call){ .filter = f, .params = params };
     point_images(c);
-    halo_image in[MOST_IMAGES], out[MOST_IMAGES] = { 0 }, stated[MOST_IMAGES] = { 0 }, *stated_images[MOST_IMAGES];
+    halo_image in[MOST_IMAGES], out[MOST_IMAGES], stated[MOST_IMAGES] = { 0 }, *stated_images[MOST_IMAGES];
     for (int k = 0; k < f->n_inputs; k++) {
         int32_t extent[5];
         input_extents(&f->inputs[k], width, height, extent);
         c->in[k] = picture_new(&f->inputs[k], extent, where);
         picture_fill(&c->in[k], (uint32_t)(width * 131 + height * 7 + k));
-        in[k] = c->in[k].image;
     }
     for (int k = 0; k < MOST_IMAGES; k++) stated_images[k] = &stated[k];
-    halo_message message = { "" };
-    int code = halo_size(interpreted(f), in, NULL, out, &message);
-    assert_int_equal(f->size(c->in_images, NULL, stated_images), code);
+    halo_arguments *arguments;
+    int code = interpret_sizes(c, in, out, &arguments);
+    halo_arguments_free(arguments);
+    assert_int_equal(f->size(c->in_images, params, stated_images), code);
     if (code != HALO_OK) { call_end(c); return false; }
     for (int k = 0; k < f->n_outputs; k++) {
         assert_memory_equal(stated[k].extent, out[k].extent, sizeof out[k].extent);
-        c->expected[k] = picture_new(&f->outputs[k], out[k].extent, PLACE_ends);
         c->out[k] = picture_new(&f->outputs[k], out[k].extent, where);
-        out[k] = c->expected[k].image;
     }
-    if (halo_run(interpreted(f), in, NULL, out, NULL, NULL, &message) != HALO_OK) fail_msg("%s: %s", f->name, message.text);
+    call_expect(c);
     return true;
+}
+
+bool call_begin(call *c, const filter *f, int32_t width, int32_t height, placement where)
+{
+    return call_begin_with(c, f, width, height, where, NULL);
 }
 
 void call_move(call *to, const call *from, placement where)

@@ -17,7 +17,7 @@
 
 #include "halo/abi.h"
 
-enum { MOST_IMAGES = 4, POISON = 0xA5 };
+enum { MOST_IMAGES = 4, MOST_FILTERS = 64, POISON = 0xA5 };
 
 /* ---- pipes ------------------------------------------------------------------------------------- */
 
@@ -34,7 +34,7 @@ typedef struct filter {
     int         n_inputs, n_outputs;
     image_type  inputs[MOST_IMAGES], outputs[MOST_IMAGES];
     const void *defaults;                /* the parameters' struct; NULL when there are none */
-    size_t      params_bytes;
+    const char *in_place;                /* the input whose memory the output may be, as the header says; NULL: none */
     int (*run)(images in, const void *params, images out, const halo_part *part, const halo_exec *exec);
     int (*size)(images in, const void *params, halo_image *const *out);
     int (*needs)(images in, const void *params, const halo_part *part, halo_part *const *needs);
@@ -95,6 +95,8 @@ typedef struct call {
 
 /* False when the pipe has no result of this size (then library and interpreter agree about that). */
 bool call_begin(call *c, const filter *f, int32_t width, int32_t height, placement where);
+bool call_begin_with(call *c, const filter *f, int32_t width, int32_t height, placement where, const void *params);
+void call_expect(call *c);               /* the interpreter again, on what the inputs hold now */
 /* The same pixels and expected results, lying elsewhere; outputs poisoned. */
 void call_move(call *to, const call *from, placement where);
 void call_end(call *c);                  /* not `expected` of a moved one */

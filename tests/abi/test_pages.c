@@ -27,7 +27,8 @@ static void every_placement(void **state)
 int main(void)
 {
     catch_faults();
-    struct CMUnitTest tests[64];
+    assert_in_range(N_FILTERS, 1, MOST_FILTERS);
+    struct CMUnitTest tests[MOST_FILTERS];
     size_t n = 0;
     for (; n < N_FILTERS; n++)
         tests[n] = (struct CMUnitTest){ FILTERS[n].name, every_placement, NULL, NULL, (void *)(uintptr_t)&FILTERS[n] };

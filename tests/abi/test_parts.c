@@ -178,7 +178,8 @@ static void needs_are_small(void **state)
 int main(void)
 {
     catch_faults();
-    struct CMUnitTest tests[132];
+    assert_in_range(N_FILTERS, 1, MOST_FILTERS);
+    struct CMUnitTest tests[1 + 2 * MOST_FILTERS];
     size_t n = 0;
     tests[n++] = (struct CMUnitTest){ "needs_are_small", needs_are_small, NULL, NULL, NULL };
     for (size_t k = 0; k < N_FILTERS; k++) {
