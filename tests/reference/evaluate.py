@@ -41,6 +41,18 @@ class Evaluator(Functions):
             raise PipeError("this is a list or the result of a pipe; take one element of it", node)
         return found
 
+    def unasked(self, node, scope):
+        """A condition: what it reads asks nothing of the domain."""
+        frame = scope.frame
+        reads = frame and frame.reads
+        if frame:
+            frame.reads = None
+        try:
+            return self.value(node, scope)
+        finally:
+            if frame:
+                frame.reads = reads
+
     def whole_number(self, node, scope, what):
         """A uniform integer."""
         found = self.value(node, scope)
@@ -144,7 +156,7 @@ class Evaluator(Functions):
         return lift(combined, factors + [addend], node)
 
     def eval_choose(self, node, scope):
-        condition = self.value(node.condition, scope)
+        condition = self.unasked(node.condition, scope)
         if isinstance(condition, Value) and condition.const and condition.uniform \
                 and condition.type == Type("bool", 1):
             return self.value(node.then if condition.number else node.other, scope)
@@ -314,7 +326,7 @@ class Evaluator(Functions):
     def reduce_element(self, node, scope, position, state):
         mask = None
         if node.where is not None:
-            condition = self.value(node.where, scope)
+            condition = self.unasked(node.where, scope)
             if not isinstance(condition, Value) or condition.type != Type("bool", 1):
                 raise PipeError("`where` wants one bool", node.where)
             mask = condition.comps[0]
