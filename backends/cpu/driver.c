@@ -365,19 +365,32 @@ static int32_t choose_block(section_run *r, call *c)
     return (int32_t)min64(width, (block + 63) / 64 * 64);
 }
 
-static int32_t choose_strip(section_run *r, call *c, int32_t workers)
+static int32_t choose_strip(const section_run *r, const call *c, int32_t workers, int64_t halo)
 {
     const plan_header *h = c->run.plan.header;
     int64_t height = span_count(r->y);
     if (h->tile_rows > 0) return (int32_t)min64(height, h->tile_rows);
     if (workers <= 1) return (int32_t)height;
-    double halo = 0;
-    for (int k = 0; k < r->section->n_stages; k++)
-        if (c->reach[3 * k + 2] - c->reach[3 * k + 1] > halo) halo = c->reach[3 * k + 2] - c->reach[3 * k + 1];
-    int64_t least = max64(16, (int64_t)(8 * halo));
+    int64_t least = max64(16, 8 * halo);
     int64_t wanted = (height + 4 * workers - 1) / (4 * workers);
     int64_t even = (height + workers - 1) / workers;
     return (int32_t)max64(1, min64(max64(wanted, least), even));
+}
+
+/* Sizes every line, and returns the rows around its own that a strip takes. Halves and thirds of rows are not exact: the
+ * host's floating-point mode must neither trap on them nor keep their flags. */
+static int64_t plan_lines(call *c, const section_run *r)
+{
+    uint32_t mode = enter_float_mode();
+    section_reach(c, r->stages, r->section);
+    double halo = 0;
+    for (int k = 0; k < r->section->n_stages; k++) {
+        c->line_slots[k] = line_rows(c, r->stages, r->section, k);
+        if (c->reach[3 * k + 2] - c->reach[3 * k + 1] > halo) halo = c->reach[3 * k + 2] - c->reach[3 * k + 1];
+    }
+    int64_t rows = halo > 1e8 ? 100000000 : (int64_t)halo;
+    leave_float_mode(mode);
+    return rows;
 }
 
 /* What all sinks want together, in the first one's coordinates: each may be wanted in another part. */
@@ -408,8 +421,7 @@ static int run_section(call *c, const plan_section *section)
     sinks_extent(c, &r);
     r.n_tasks = span_count(r.outer[0]) * span_count(r.outer[1]) * span_count(r.outer[2]);
     if (span_is_empty(r.x) || span_is_empty(r.y) || r.n_tasks == 0) return HALO_OK;
-    section_reach(c, r.stages, section);
-    for (int k = 0; k < section->n_stages; k++) c->line_slots[k] = line_rows(c, r.stages, section, k);
+    int64_t halo = plan_lines(c, &r);
     r.scratch = take(c->run.exec, (int64_t)sizeof(line) * section->n_stages);
     if (!r.scratch) return HALO_ERROR_MEMORY;
     r.block_width = choose_block(&r, c);
@@ -417,7 +429,7 @@ static int run_section(call *c, const plan_section *section)
     give(c->run.exec, r.scratch);
     r.n_blocks = (int32_t)((span_count(r.x) + r.block_width - 1) / r.block_width);
     int32_t workers = worker_count(c, INT32_MAX);
-    r.strip_rows = choose_strip(&r, c, workers);
+    r.strip_rows = choose_strip(&r, c, workers, halo);
     r.n_strips = (int32_t)((span_count(r.y) + r.strip_rows - 1) / r.strip_rows);
     r.n_tasks *= (int64_t)r.n_strips * r.n_blocks;
     workers = worker_count(c, r.n_tasks);

@@ -14,6 +14,8 @@
 
 enum { EMIT_MAX_ROWS = 4, EMIT_MAX_UNROLL = 4 };
 
+typedef struct emitted_function { const char *signature; LLVMValueRef function; } emitted_function;
+
 /* What all functions of a module share. */
 typedef struct emit_module {
     cpu_schedule  *schedule;
@@ -23,6 +25,7 @@ typedef struct emit_module {
     LLVMValueRef  *tables;            /* per stage: the global of a table, made when first used */
     uint32_t       n_tables;
     const int32_t *param_offsets;     /* bytes into the params struct */
+    LIST(emitted_function) emitted;   /* row functions by signature */
 } emit_module;
 
 typedef struct node_value {
@@ -97,7 +100,10 @@ void emit_load(emitter *e, ref r, node_value *out);
 /* emit_folds.c */
 void emit_fold(emitter *e, uint32_t fold);
 
-/* emit_row.c: functions of the module */
+/* emit_signature.c: equal text, equal function */
+char *emit_signature(emit_module *m, cpu_stage *stage, ref body, int group, int unroll);
+
+/* emit_row.c: functions of the module; a stage whose rows are made like another's gets the other's function */
 LLVMValueRef emit_row_function(emit_module *m, cpu_stage *stage, int group, const char *name);
 LLVMValueRef emit_fill_function(emit_module *m, cpu_stage *stage, ref value, const char *name);
 LLVMValueRef emit_setup_function(emit_module *m, const char *name);

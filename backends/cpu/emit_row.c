@@ -202,15 +202,25 @@ static LLVMValueRef emit_columns(emit_module *m, cpu_stage *stage, int group, re
     return e.function;
 }
 
+static LLVMValueRef shared_columns(emit_module *m, cpu_stage *stage, int group, ref body, const char *name, int unroll)
+{
+    type t = stage_at(m->schedule->pipe, stage->stage)->type;
+    emitted_function entry = { .signature = emit_signature(m, stage, body, group, unroll) };
+    for (uint32_t k = 0; k < m->emitted.count; k++)
+        if (strcmp(m->emitted.items[k].signature, entry.signature) == 0) return m->emitted.items[k].function;
+    entry.function = emit_columns(m, stage, group, body, t, name, unroll);
+    LIST_PUSH(m->memory, m->emitted, entry);
+    return entry.function;
+}
+
 LLVMValueRef emit_row_function(emit_module *m, cpu_stage *stage, int group, const char *name)
 {
-    const tensor_stage *s = stage_at(m->schedule->pipe, stage->stage);
-    return emit_columns(m, stage, group, s->body, s->type, name, stage->unroll);
+    return shared_columns(m, stage, group, stage_at(m->schedule->pipe, stage->stage)->body, name, stage->unroll);
 }
 
 LLVMValueRef emit_fill_function(emit_module *m, cpu_stage *stage, ref value, const char *name)
 {
-    return emit_columns(m, stage, 1, value, stage_at(m->schedule->pipe, stage->stage)->type, name, 1);
+    return shared_columns(m, stage, 1, value, name, 1);
 }
 
 /* ---- setup -------------------------------------------------------------------------------------------------------------- */

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT
+ * What a row function would be, as text: two stages with equal text share one function. A chain of thirty alike stages then
+ * costs the compiler one. Producers, memories and rows are reached through the frame by number, so their names don't matter;
+ * everything that ends up in the code does. */
+#include "backends/cpu/emit.h"
+
+typedef struct numbering { uint32_t *local; LIST(uint32_t) folds; text *out; emit_module *m; cpu_stage *stage; } numbering;
+
+static uint32_t fold_number(numbering *n, uint32_t fold)
+{
+    for (uint32_t k = 0; k < n->folds.count; k++) if (n->folds.items[k] == fold) return k;
+    LIST_PUSH(n->m->memory, n->folds, fold);
+    return n->folds.count - 1;
+}
+
+static void describe_edge(numbering *n, const cpu_edge *e)
+{
+    const tensor_stage *s = stage_at(n->m->schedule->pipe, e->stage);
+    text_printf(n->out, " edge %d %d t%d.%d p%d.%d.%d lo%u", e->kind, e->producer >= 0, s->type.kind, s->type.lanes, e->p_x, e->p_y, e->q_y, e->lo_y);
+    if (e->producer >= 0) { text_printf(n->out, " b%u.%u", s->lo[0], s->hi[0]); return; }
+    if (e->memory < 0) { text_printf(n->out, " table %u", e->stage); return; }
+    const cpu_memory *m = &n->m->schedule->memories.items[e->memory];
+    text_printf(n->out, " m%d.%d", m->planar, m->bgra);
+    if (e->kind == READ_anywhere || s->rank > 2) text_printf(n->out, " #%d", e->memory);
+    for (int d = 0; d < s->rank; d++) text_printf(n->out, " %u..%u", s->lo[d], s->hi[d]);
+}
+
+static void describe_fold(numbering *n, uint32_t fold)
+{
+    tensor_fold f = *fold_at(n->m->schedule->pipe, fold);
+    text_printf(n->out, " fold %u f%d", fold_number(n, fold), f.form);
+    for (int b = 0; b < f.n_binders; b++) text_printf(n->out, " %u..%u", n->local[f.lo[b]], n->local[f.hi[b]]);
+    text_printf(n->out, " w%u", n->local[f.where]);
+    for (int a = 0; a < f.n_accs; a++) text_printf(n->out, " %u>%u", n->local[f.init[a]], n->local[f.next[a]]);
+}
+
+static void describe_load(numbering *n, ref r)
+{
+    const tensor_node *node = node_at(n->m->schedule->pipe, r);
+    for (uint32_t k = 0; k < n->stage->loads.count; k++) {
+        if (n->stage->loads.items[k].load != r) continue;
+        text_printf(n->out, " e%d", n->stage->loads.items[k].edge);
+        if (n->stage->edges.items[n->stage->loads.items[k].edge].kind == READ_row) return;
+    }
+    for (int d = 0; d < TENSOR_MAX_RANK; d++) text_printf(n->out, ".%d", node->border[d]);
+}
+
+static void describe_node(numbering *n, ref r)
+{
+    const tensor_pipe *p = n->m->schedule->pipe;
+    const tensor_node *node = node_at(p, r);
+    text_printf(n->out, "\n%d %d.%d i%d", node->op, node->type.kind, node->type.lanes, node->index);
+    switch ((tensor_op)node->op) {
+    case OP_load: describe_load(n, r); break;
+    case OP_result: describe_fold(n, node->payload); break;
+    case OP_binder: case OP_acc: text_printf(n->out, " f%u", fold_number(n, node->payload)); break;
+    default: text_printf(n->out, " %u", node->payload); break;
+    }
+    for (int k = 0; k < node->n_args; k++) text_printf(n->out, " %u", n->local[node_arg(p, r, k)]);
+}
+
+char *emit_signature(emit_module *m, cpu_stage *stage, ref body, int group, int unroll)
+{
+    tensor_pipe *p = m->schedule->pipe;
+    text out = { 0 };
+    ref_list nodes = { 0 };
+    reached_nodes(p, m->memory, &body, 1, &nodes);
+    numbering n = { .local = ARENA_ARRAY(m->memory, uint32_t, p->nodes.count), .out = &out, .m = m, .stage = stage };
+    const cpu_memory *to = stage->sink ? &m->schedule->memories.items[stage->memory] : NULL;
+    text_printf(&out, "lanes %d unroll %d rows %d flat %d planes %d bgra %d type %d.%d", stage->lanes, unroll, group, stage->flat,
+                to ? to->planar : !stage->flat, to ? to->bgra : 0, node_type(p, body).kind, node_type(p, body).lanes);
+    for (uint32_t k = 0; k < stage->edges.count; k++) describe_edge(&n, &stage->edges.items[k]);
+    for (uint32_t k = 0; k < nodes.count; k++) {
+        n.local[nodes.items[k]] = k + 1;
+        describe_node(&n, nodes.items[k]);
+    }
+    char *copy = arena_string(m->memory, out.bytes ? out.bytes : "", out.count);
+    text_free(&out);
+    return copy;
+}
