@@ -1,6 +1,7 @@
 """Makes a failing random pipeline small.
 
-    python3 -m tests.reference.shrink NUMBER --seed S --halo build/halo [--switch=...] [--way crash|interpret|compiled|reference]
+    python3 -m tests.reference.shrink NUMBER --seed S --halo build/halo [--switch=...]
+        [--way crash|interpret|compiled|reference]
 
 Drops outputs and every line that nothing needs, tries smaller windows of text, as long as the failure stays. Prints
 the script that is left. Ways to fail: the command (or only the interpreter) ends badly, compiled and
@@ -86,7 +87,8 @@ def main():
     parser.add_argument("number", type=int)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--halo", required=True)
-    parser.add_argument("--switch", action="append", help="instead of the switches that the differential test gives")
+    parser.add_argument("--switch", action="append",
+                        help="instead of the switches that the differential test gives")
     parser.add_argument("--way", choices=("crash", "interpret", "compiled", "reference"), default="crash")
     options = parser.parse_args()
     if options.switch is None:
