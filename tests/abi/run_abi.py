@@ -55,11 +55,12 @@ def in_place(header, name):
     return f'"{said[1]}"' if said else "NULL"
 
 
-def table_row(pipe, header):
+def table_row(options, script, pipe, header):
     name = pipe["name"]
+    dispatches = len(json.loads(run(options.halo, "explain", "--json", "--cpu", "x86-64-v3", "--pipe", name, script))["dispatches"])
     inputs, outputs = (", ".join(image_type(i) for i in pipe[which]) for which in ("inputs", "outputs"))
     params = f"&{name}_defaults" if pipe["parameters"] else "NULL"
-    return (f'    {{ "{name}", {len(pipe["inputs"])}, {len(pipe["outputs"])}, {{ {inputs or "{ 0 }"} }}, {{ {outputs} }}, {params}, {in_place(header, name)},\n'
+    return (f'    {{ "{name}", {len(pipe["inputs"])}, {len(pipe["outputs"])}, {dispatches}, {{ {inputs or "{ 0 }"} }}, {{ {outputs} }}, {params}, {in_place(header, name)},\n'
             f"      {name}_run, {name}_sizes, {name}_wants, {name}_error }},\n")
 
 
@@ -71,7 +72,7 @@ def write_table(options, script, path):
         file.write('#include "support.h"\n#include "filters.h"\n')
         file.writelines(adapters(pipe) for pipe in pipes)
         file.write(f'const char FILTERS_SCRIPT[] = "{os.path.abspath(script)}";\nconst filter FILTERS[] = {{\n')
-        file.writelines(table_row(pipe, header) for pipe in pipes)
+        file.writelines(table_row(options, script, pipe, header) for pipe in pipes)
         file.write("};\nconst size_t N_FILTERS = sizeof FILTERS / sizeof *FILTERS;\n")
 
 

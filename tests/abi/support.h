@@ -31,7 +31,7 @@ typedef const halo_image *const *images;
 
 typedef struct filter {
     const char *name;
-    int         n_inputs, n_outputs;
+    int         n_inputs, n_outputs, n_dispatches;
     image_type  inputs[MOST_IMAGES], outputs[MOST_IMAGES];
     const void *defaults;                /* the parameters' struct; NULL when there are none */
     const char *in_place;                /* the input whose memory the output may be, as the header says; NULL: none */
