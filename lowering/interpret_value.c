@@ -76,6 +76,8 @@ static cell cast_written(cell a, kind from, kind to)
         return kind_is_float(to) ? (cell){ .d = (double)a.i } : cell_of(to, cast_evaluate((scalar){ .i = a.i }, from, to));
     if (kind_is_float(to))
         return a;
+    if (to == KIND_bool)
+        return (cell){ .i = a.d != 0 };
     const kind_info *info = kind_get(to);
     double rounded = rint(a.d);
     if (isnan(rounded))

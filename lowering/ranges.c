@@ -197,6 +197,8 @@ range range_of_op(tensor_op op, kind k, const range *a)
 range range_of_cast(range a, kind from, kind to)
 {
     range all = kind_range(to);
+    if (to == KIND_bool)
+        return all;
     if (kind_is_float(to)) {
         double exact = to == KIND_f16 ? 2048 : 16777216;
         if (kind_holds(to, from) || (a.whole && fmax(fabs(a.lo), fabs(a.hi)) <= exact))

@@ -176,6 +176,8 @@ static int64_t saturate_real(double value, kind to)
 
 scalar cast_evaluate(scalar a, kind from, kind to)
 {
+    if (to == KIND_bool)
+        return (scalar){ .i = kind_is_float(from) ? a.f != 0 : a.i != 0 };
     if (kind_is_float(to)) {
         float value = kind_is_float(from) ? a.f : (float)a.i;
         return (scalar){ .f = to == KIND_f16 ? f32_to_f16_and_back(value) : value };

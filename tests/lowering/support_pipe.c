@@ -305,7 +305,7 @@ tensor_pipe *random_pipe(arena *memory, uint64_t seed)
     stage_at(p, s)->has_range = true;
     stage_at(p, s)->range_hi = 200;
     for (int k = 0; k < 2; k++) {
-        LIST_PUSH(memory, p->dims, ((tensor_dim){ .name = k ? NULL : "W", .stage = s, .dimension = (uint8_t)k }));
+        LIST_PUSH(memory, p->dims, ((tensor_dim){ .name = "W", .stage = s, .dimension = (uint8_t)k }));
         ref lo = tensor_i32(p, 0), hi = tensor_op2(p, OP_sub, tensor_dim_node(p, (uint32_t)k), tensor_i32(p, 1));
         stage_at(p, s)->lo[k] = lo;
         stage_at(p, s)->hi[k] = hi;
@@ -346,7 +346,7 @@ static void unify_nans(type t, uint8_t *bytes, size_t n_bytes)
             memset(bytes + k, 0xff, 2);
 }
 
-void random_pipe_run(const tensor_pipe *p, uint64_t seed, uint8_t out[RANDOM_PIPE_BYTES])
+void random_pipe_run_by(const tensor_pipe *p, uint64_t seed, uint8_t out[RANDOM_PIPE_BYTES], pipe_runner runner, const void *code)
 {
     random_source r = { seed };
     int width = 3 + random_below(&r, MAX_EXTENT - 2), height = 3 + random_below(&r, MAX_EXTENT - 2);
@@ -365,8 +365,15 @@ void random_pipe_run(const tensor_pipe *p, uint64_t seed, uint8_t out[RANDOM_PIP
         at += bytes[k];
         assert_true(at <= RANDOM_PIPE_BYTES);
     }
-    ir_run(p, &input, NULL, outputs);
+    if (runner)
+        assert_int_equal(runner(code, &input, outputs), HALO_OK);
+    else
+        ir_run(p, &input, NULL, outputs);
     for (uint32_t k = 0; k < p->outputs.count; k++)
         unify_nans(stage_at(p, p->outputs.items[k].stage)->type, outputs[k].data, bytes[k]);
 }
 
+void random_pipe_run(const tensor_pipe *p, uint64_t seed, uint8_t out[RANDOM_PIPE_BYTES])
+{
+    random_pipe_run_by(p, seed, out, NULL, NULL);
+}

@@ -10,5 +10,8 @@ enum { RANDOM_PIPE_BYTES = 65536 };
 tensor_pipe *random_pipe(arena *memory, uint64_t seed);
 /* Runs such a pipe on a picture that follows from the seed; all outputs one after another, NaNs made alike. */
 void random_pipe_run(const tensor_pipe *p, uint64_t seed, uint8_t out[RANDOM_PIPE_BYTES]);
+/* The same by something else than the interpreter. */
+typedef int (*pipe_runner)(const void *code, const halo_image *inputs, const halo_image *outputs);
+void random_pipe_run_by(const tensor_pipe *p, uint64_t seed, uint8_t out[RANDOM_PIPE_BYTES], pipe_runner runner, const void *code);
 
 #endif

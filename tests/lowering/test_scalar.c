@@ -93,11 +93,13 @@ static void conversions_saturate_and_round_to_even(void **state)
         { 2147483648.0f, KIND_i32, INT32_MAX }, { -2147483904.0f, KIND_i32, INT32_MIN }, { 2147483520.0f, KIND_i32, 2147483520 },
         { 4294967296.0f, KIND_u32, 4294967295 }, { -1.0f, KIND_u32, 0 }, { 4294967040.0f, KIND_u32, 4294967040 },
         { INFINITY, KIND_i64, INT64_MAX }, { 0x1p63f, KIND_i64, INT64_MAX }, { -1e30f, KIND_i64, INT64_MIN }, { -9.0f, KIND_i64, -9 },
+        { 0.25f, KIND_bool, 1 }, { -0.0f, KIND_bool, 0 }, { NAN, KIND_bool, 1 }, { -3.0f, KIND_bool, 1 },
     };
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         if (cast_evaluate((scalar){ .f = rows[k].from }, KIND_f32, rows[k].to).i != rows[k].value)
             fail_msg("row %zu", k);
     assert_true(cast_evaluate((scalar){ .i = -5 }, KIND_i32, KIND_u8).i == 0);
+    assert_true(cast_evaluate((scalar){ .i = -5 }, KIND_i32, KIND_bool).i == 1);
     assert_true(cast_evaluate((scalar){ .i = 70000 }, KIND_i32, KIND_u16).i == 65535);
     assert_true(cast_evaluate((scalar){ .i = 16777217 }, KIND_i32, KIND_f32).f == 16777216.0f);
     assert_true(wrap_evaluate((scalar){ .i = 300 }, KIND_u8).i == 44);
