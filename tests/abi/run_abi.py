@@ -16,6 +16,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
 BYTES = {"bool": 1, "u8": 1, "i8": 1, "u16": 2, "i16": 2, "f16": 2, "u32": 4, "i32": 4, "f32": 4}
 
+EXAMPLES = ("sep43", "bokeh")
+LINK = {"test_memory": ("-Wl,--wrap=malloc,--wrap=free",)}
+
 
 def run(*command):
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
@@ -92,6 +95,9 @@ def main():
     script = os.path.join(HERE, "filters.pipe")
     run(options.halo, "build", script, "-o", made("filters.a"), "--header", made("filters.h"))
     write_table(options, script, made("filters_table.c"))
+    for name in EXAMPLES:
+        example = os.path.join(ROOT, "examples", name + ".pipe")
+        run(options.halo, "build", example, "-o", made(name + ".a"), "--header", made(name + ".h"))
     flags = ["-std=c17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-g", "-O1", "-ffp-contract=off", f"-I{HERE}",
              f"-I{options.folder}", f"-I{ROOT}/runtime/include"]
     for name in ("support", "filters_table"):
@@ -102,7 +108,7 @@ def main():
         if ending != ".c" or not name.startswith("test_") or (options.only and name != options.only):
             continue
         run(options.cc, *flags, os.path.join(HERE, file), made("support.o"), made("filters_table.o"), made("filters.a"),
-            f"-L{options.libhalo}", "-lhalo", f"-Wl,-rpath,{options.libhalo}", "-lcmocka", "-lm", "-lpthread", "-o", made(name))
+            *(made(name + ".a") for name in EXAMPLES), *LINK.get(name, ()), f"-L{options.libhalo}", "-lhalo", f"-Wl,-rpath,{options.libhalo}", "-lcmocka", "-lm", "-lpthread", "-o", made(name))
 
 
 if __name__ == "__main__":
