@@ -109,13 +109,21 @@ static void kernel_text(cpu_schedule *s, text *out)
 
 /* ---- explain -------------------------------------------------------------------------------------------------------------- */
 
+/* Does some load of this edge follow the column? */
+static bool varies_along_row(cpu_schedule *s, const cpu_stage *c, int edge)
+{
+    for (uint32_t k = 0; k < c->loads.count; k++)
+        if (c->loads.items[k].edge == edge && (depends_of(s->pipe, &s->all, c->loads.items[k].load)->coords & 1)) return true;
+    return false;
+}
+
 static void explain_reads(cpu_schedule *s, cpu_section *section, const cpu_stage *c, text *out)
 {
     for (uint32_t k = 0; k < c->edges.count; k++) {
         const cpu_edge *e = &c->edges.items[k];
         const char *from = name_of(s, e->producer >= 0 ? section_stage(section, e->producer)->stage : e->stage);
         text_printf(out, "      reads `%s`", from);
-        if (e->kind == READ_anywhere) { text_string(out, e->memory < 0 ? ", a table of constants\n" : " anywhere (a gather)\n"); continue; }
+        if (e->kind == READ_anywhere) { text_string(out, e->memory < 0 ? ", a table of constants\n" : varies_along_row(s, c, (int)k) ? ", gathered anywhere\n" : ", one value for a whole row\n"); continue; }
         text_string(out, ", rows ");
         range_text(s, e->lo_y, e->hi_y, out);
         if (e->p_y != 1 || e->q_y != 1) text_printf(out, " of (%d*y + .)//%d", e->p_y, e->q_y);
@@ -145,33 +153,57 @@ static void explain_stage(cpu_schedule *s, cpu_section *section, const cpu_stage
     explain_reads(s, section, c, out);
 }
 
+/* Tables that depend on sizes and parameters alone are made once per run and are no dispatches over a picture. */
+static bool is_table(cpu_schedule *s, const cpu_section *section)
+{
+    return s->plan.why[section->stages.items[section->stages.count - 1].stage] == CUT_table;
+}
+
 static void explain_text(cpu_schedule *s, text *out)
 {
-    uint32_t n = s->sections.count;
-    text_printf(out, "%s: %u dispatch%s\n", s->pipe->name, n, n == 1 ? "" : "es");
-    for (uint32_t k = 0; k < n; k++) {
+    uint32_t n_tables = 0, number = 0;
+    for (uint32_t k = 0; k < s->sections.count; k++) n_tables += is_table(s, &s->sections.items[k]);
+    uint32_t n = s->sections.count - n_tables;
+    text_printf(out, "%s: %u dispatch%s", s->pipe->name, n, n == 1 ? "" : "es");
+    if (n_tables) text_printf(out, ", and %u table%s made once per run", n_tables, n_tables == 1 ? "" : "s");
+    text_string(out, "\n");
+    for (uint32_t k = 0; k < s->sections.count; k++) {
         cpu_section *section = &s->sections.items[k];
-        text_printf(out, "  dispatch %u: %u stage%s, %d stored\n", k, section->stages.count, section->stages.count == 1 ? "" : "s", section->n_sinks);
+        if (is_table(s, section)) text_string(out, "  table\n");
+        else text_printf(out, "  dispatch %u: %u stage%s, %d stored\n", number++, section->stages.count, section->stages.count == 1 ? "" : "s", section->n_sinks);
         for (uint32_t j = 0; j < section->stages.count; j++) explain_stage(s, section, section_stage(section, (int)j), out);
     }
 }
 
+static void json_section(cpu_schedule *s, cpu_section *section, text *out)
+{
+    text_string(out, "{\"stages\": [");
+    for (uint32_t j = 0; j < section->stages.count; j++) {
+        const cpu_stage *c = section_stage(section, (int)j);
+        cut_reason why = c->sink ? s->plan.why[c->stage] : CUT_none;
+        text_printf(out, "%s{\"name\": \"%s\", \"stored\": %s, \"why\": \"%s\", \"lanes\": %d, \"unroll\": %d, \"rows\": %d, \"flat\": %s, "
+                         "\"operations\": %.0f, \"loader\": %s}",
+                    j ? ", " : "", name_of(s, c->stage), c->sink ? "true" : "false", c->sink ? cut_text(why) : "", c->lanes, c->unroll, c->group,
+                    c->flat ? "true" : "false", c->operations, c->loader ? "true" : "false");
+    }
+    text_string(out, "]}");
+}
+
 static void explain_json(cpu_schedule *s, text *out)
 {
-    text_printf(out, "{\"pipe\": \"%s\", \"dispatches\": [", s->pipe->name);
-    for (uint32_t k = 0; k < s->sections.count; k++) {
-        cpu_section *section = &s->sections.items[k];
-        text_printf(out, "%s{\"stages\": [", k ? ", " : "");
-        for (uint32_t j = 0; j < section->stages.count; j++) {
-            const cpu_stage *c = section_stage(section, (int)j);
-            cut_reason why = c->sink ? s->plan.why[c->stage] : CUT_none;
-            text_printf(out, "%s{\"name\": \"%s\", \"stored\": %s, \"why\": \"%s\", \"lanes\": %d, \"unroll\": %d, \"rows\": %d, \"flat\": %s, \"operations\": %.0f, \"loader\": %s}",
-                        j ? ", " : "", name_of(s, c->stage), c->sink ? "true" : "false", c->sink ? cut_text(why) : "", c->lanes, c->unroll, c->group,
-                        c->flat ? "true" : "false", c->operations, c->loader ? "true" : "false");
+    text_printf(out, "{\"pipe\": \"%s\"", s->pipe->name);
+    for (int tables = 0; tables < 2; tables++) {
+        text_string(out, tables ? ", \"tables\": [" : ", \"dispatches\": [");
+        bool first = true;
+        for (uint32_t k = 0; k < s->sections.count; k++) {
+            if (is_table(s, &s->sections.items[k]) != (tables == 1)) continue;
+            if (!first) text_string(out, ", ");
+            first = false;
+            json_section(s, &s->sections.items[k], out);
         }
-        text_string(out, "]}");
+        text_string(out, "]");
     }
-    text_string(out, "]}\n");
+    text_string(out, "}\n");
 }
 
 bool cpu_show(tensor_pipe *p, const cpu_options *options, cpu_text what, text *out, diags *d)
