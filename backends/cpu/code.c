@@ -114,6 +114,8 @@ void cpu_unload(cpu_code *code)
     free(code);
 }
 
+const haloi_code *cpu_code_entry(const cpu_code *code) { return code->code; }
+
 size_t cpu_code_bytes(const cpu_code *code) { return code->n_bytes; }
 
 bool single_text(tensor_pipe *p, const cpu_options *options, bool assembly, text *out, diags *d)

@@ -49,6 +49,8 @@ int  cpu_size(const cpu_code *code, const halo_image *inputs, const void *params
 int  cpu_needs(const cpu_code *code, const halo_image *inputs, const void *params, const halo_part *part, halo_part *needs, int32_t *failed);
 /* Lays out parameter bits (4 words each) as the header's struct; returns its size, or the size alone when `out` is NULL. */
 size_t cpu_params_pack(const tensor_pipe *p, const uint32_t (*params)[TENSOR_MAX_LANES], void *out);
+/* What the driver runs (plan.h): for tests that count its calls. */
+const struct haloi_code *cpu_code_entry(const cpu_code *code);
 /* Machine code bytes and the milliseconds spent on it. */
 size_t cpu_code_bytes(const cpu_code *code);
 

@@ -353,7 +353,8 @@ static int32_t choose_block(section_run *r, call *c)
 {
     const plan_header *h = c->run.plan.header;
     int64_t width = span_count(r->x);
-    if (h->tile_width > 0) return (int32_t)min64(width, h->tile_width);
+    int32_t asked = h->tile_width > 0 ? h->tile_width : r->section->tile_width;
+    if (asked > 0) return (int32_t)min64(width, asked);
     int64_t whole = measure_lines(r, c, (int32_t)width);
     if (whole <= LINE_BUDGET_BYTES || width < 512) return (int32_t)width;
     int64_t n_blocks = (whole + LINE_BUDGET_BYTES - 1) / LINE_BUDGET_BYTES;
@@ -369,7 +370,8 @@ static int32_t choose_strip(const section_run *r, const call *c, int32_t workers
 {
     const plan_header *h = c->run.plan.header;
     int64_t height = span_count(r->y);
-    if (h->tile_rows > 0) return (int32_t)min64(height, h->tile_rows);
+    int32_t asked = h->tile_rows > 0 ? h->tile_rows : r->section->tile_rows;
+    if (asked > 0) return (int32_t)min64(height, asked);
     if (workers <= 1) return (int32_t)height;
     int64_t least = max64(16, 8 * halo);
     int64_t wanted = (height + 4 * workers - 1) / (4 * workers);

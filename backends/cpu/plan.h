@@ -60,11 +60,15 @@ typedef struct plan_stage {
     int32_t cost;                  /* operations a pixel, for cancel, progress and the counter */
 } plan_stage;
 
-typedef struct plan_section { int32_t first_stage, n_stages, n_sinks; } plan_section;   /* the sinks are the last stages */
+/* The sinks are the last stages. */
+typedef struct plan_section {
+    int32_t first_stage, n_stages, n_sinks;
+    int32_t tile_width, tile_rows; /* what @tile asks for; 0: chosen by the driver */
+} plan_section;
 
 typedef struct plan_header {
     int32_t n_inputs, n_outputs, n_memories, n_stages, n_edges, n_sections, n_slots, n_dims, n_functions;
-    int32_t tile_width, tile_rows; /* 0: chosen by the driver */
+    int32_t tile_width, tile_rows; /* for all sections, before @tile; 0: not given */
     int32_t zero_slot;             /* a slot that is always 0 */
     int32_t has_params;
     /* words that follow: memories, stages, edges, sections, then 2 words a dim (input, dimension) */

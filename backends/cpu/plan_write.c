@@ -75,7 +75,12 @@ plan_words plan_write(cpu_schedule *s)
     for (uint32_t k = 0; k < s->memories.count; k++) LIST_PUSH(s->memory, memories, write_memory(s, &s->memories.items[k]));
     for (uint32_t k = 0; k < s->sections.count; k++) {
         cpu_section *section = &s->sections.items[k];
-        plan_section w = { (int32_t)stages.count, (int32_t)section->stages.count, section->n_sinks };
+        plan_section w = { .first_stage = (int32_t)stages.count, .n_stages = (int32_t)section->stages.count, .n_sinks = section->n_sinks };
+        for (uint32_t j = section->stages.count - (uint32_t)section->n_sinks; j < section->stages.count; j++) {
+            const tensor_stage *sink = stage_at(s->pipe, section_stage(section, (int)j)->stage);
+            if (sink->tile_width > 0) w.tile_width = sink->tile_width;
+            if (sink->tile_height > 0) w.tile_rows = sink->tile_height;
+        }
         for (uint32_t j = 0; j < section->stages.count; j++) {
             const cpu_stage *c = section_stage(section, (int)j);
             plan_stage stage = write_stage(s, c, (int32_t)edges.count, &function);

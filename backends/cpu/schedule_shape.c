@@ -74,8 +74,9 @@ static bool stage_is_flat(shape_maker *m, const cpu_stage *c)
         const cpu_memory *out = &m->s->memories.items[c->memory];
         if (out->planar || out->bgra) return false;
     }
-    if (c->value_x && node_at(p, c->value_x)->op == OP_vec) return false;
-    if (c->value_y && node_at(p, c->value_y)->op == OP_vec) return false;
+    /* A flat line is filled with one component: the lanes of what is outside must be alike. */
+    if (c->value_x && node_at(p, c->value_x)->op != OP_splat) return false;
+    if (c->value_y && node_at(p, c->value_y)->op != OP_splat) return false;
     uint8_t *seen = ARENA_ARRAY(m->s->memory, uint8_t, p->nodes.count);
     return values_are_flat(m, c, t->body, t->type.lanes, seen);
 }
