@@ -38,7 +38,7 @@ static int run_code(const void *code, const halo_image *inputs, const halo_image
 
 static void compare(arena *memory, uint64_t seed)
 {
-    static uint8_t wanted[RANDOM_PIPE_BYTES], got[RANDOM_PIPE_BYTES];
+    static _Alignas(8) uint8_t wanted[RANDOM_PIPE_BYTES], got[RANDOM_PIPE_BYTES];
     diags d;
     diags_init(&d, memory);
     tensor_pipe *p = random_pipe(memory, seed);

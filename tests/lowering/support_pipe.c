@@ -6,7 +6,7 @@
 
 /* ---- random pipes ------------------------------------------------------------------------------ */
 
-enum { MAX_POOL = 64, MAX_EXTENT = 9 };
+enum { MAX_POOL = 64, MAX_EXTENT = 80 };
 
 typedef struct builder {
     random_source random;
@@ -346,11 +346,21 @@ static void unify_nans(type t, uint8_t *bytes, size_t n_bytes)
             memset(bytes + k, 0xff, 2);
 }
 
-void random_pipe_run_by(const tensor_pipe *p, uint64_t seed, uint8_t out[RANDOM_PIPE_BYTES], pipe_runner runner, const void *code)
+/* Small, or wide or high enough for whole vectors and several strips. */
+void random_pipe_size(uint64_t seed, int *width, int *height)
 {
     random_source r = { seed };
-    int width = 3 + random_below(&r, MAX_EXTENT - 2), height = 3 + random_below(&r, MAX_EXTENT - 2);
+    int shape = random_below(&r, 4);
+    *width = shape == 0 ? 16 + random_below(&r, MAX_EXTENT - 15) : 2 + random_below(&r, 8);
+    *height = shape == 1 ? 16 + random_below(&r, MAX_EXTENT - 15) : 2 + random_below(&r, 8);
+}
+
+void random_pipe_run_by(const tensor_pipe *p, uint64_t seed, uint8_t out[RANDOM_PIPE_BYTES], pipe_runner runner, const void *code)
+{
+    int width, height;
     uint8_t in[MAX_EXTENT * MAX_EXTENT * 2];
+    random_source r = { seed + 1 };
+    random_pipe_size(seed, &width, &height);
     for (size_t k = 0; k < sizeof in; k++)
         in[k] = (uint8_t)random_below(&r, 201);
     halo_image input = image_of(in, 2, width, height), outputs[8];
@@ -362,7 +372,7 @@ void random_pipe_run_by(const tensor_pipe *p, uint64_t seed, uint8_t out[RANDOM_
         stage_bounds(p, p->outputs.items[k].stage, &values, lo, extent);
         outputs[k] = image_of(out + at, (size_t)kind_get(t.kind)->n_bytes * t.lanes, extent[0], extent[1]);
         bytes[k] = (size_t)kind_get(t.kind)->n_bytes * t.lanes * (size_t)extent[0] * (size_t)extent[1];
-        at += bytes[k];
+        at += (bytes[k] + 7) / 8 * 8;
         assert_true(at <= RANDOM_PIPE_BYTES);
     }
     if (runner)

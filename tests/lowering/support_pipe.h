@@ -5,9 +5,10 @@
 
 #include "support_ir.h"
 
-enum { RANDOM_PIPE_BYTES = 65536 };
+enum { RANDOM_PIPE_BYTES = 1 << 17 };
 
 tensor_pipe *random_pipe(arena *memory, uint64_t seed);
+void random_pipe_size(uint64_t seed, int *width, int *height);
 /* Runs such a pipe on a picture that follows from the seed; all outputs one after another, NaNs made alike. */
 void random_pipe_run(const tensor_pipe *p, uint64_t seed, uint8_t out[RANDOM_PIPE_BYTES]);
 /* The same by something else than the interpreter. */
