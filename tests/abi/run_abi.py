@@ -27,9 +27,9 @@ def run(*command):
     return done.stdout
 
 
-def image_type(image):
+def image_type(image, layouts):
     extents = ", ".join(f'"{e}"' for e in image.get("extents", []))
-    return (f'{{ "{image["name"]}", "{image["kind"]}", {BYTES[image["kind"]]}, {image["lanes"]}, {image["rank"]}, '
+    return (f'{{ LAYOUT_{layouts.get(image["name"], "interleaved")}, "{image["name"]}", "{image["kind"]}", {BYTES[image["kind"]]}, {image["lanes"]}, {image["rank"]}, '
             f'{{ {extents or "NULL"} }} }}')
 
 
@@ -58,25 +58,44 @@ def in_place(header, name):
     return f'"{said[1]}"' if said else "NULL"
 
 
-def table_row(options, script, pipe, header):
+def table_row(options, script, pipe, header, layouts):
     name = pipe["name"]
     dispatches = len(json.loads(run(options.halo, "explain", "--json", "--cpu", "x86-64-v3", "--pipe", name, script))["dispatches"])
-    inputs, outputs = (", ".join(image_type(i) for i in pipe[which]) for which in ("inputs", "outputs"))
+    inputs, outputs = (", ".join(image_type(i, layouts) for i in pipe[which]) for which in ("inputs", "outputs"))
     params = f"&{name}_defaults" if pipe["parameters"] else "NULL"
-    return (f'    {{ "{name}", {len(pipe["inputs"])}, {len(pipe["outputs"])}, {dispatches}, {{ {inputs or "{ 0 }"} }}, {{ {outputs} }}, {params}, {in_place(header, name)},\n'
+    return (f'    {{ "{name}", "{os.path.abspath(script)}", {len(pipe["inputs"])}, {len(pipe["outputs"])}, {dispatches}, {{ {inputs or "{ 0 }"} }}, {{ {outputs} }}, {params}, {in_place(header, name)},\n'
             f"      {name}_run, {name}_sizes, {name}_wants, {name}_error }},\n")
 
 
-def write_table(options, script, path):
-    pipes = json.loads(run(options.halo, "info", "--json", script))
-    with open(os.path.join(options.folder, "filters.h"), encoding="ascii") as file:
-        header = file.read()
-    with open(path, "w", encoding="ascii") as file:
-        file.write('#include "support.h"\n#include "filters.h"\n')
-        file.writelines(adapters(pipe) for pipe in pipes)
-        file.write(f'const char FILTERS_SCRIPT[] = "{os.path.abspath(script)}";\nconst filter FILTERS[] = {{\n')
-        file.writelines(table_row(options, script, pipe, header) for pipe in pipes)
-        file.write("};\nconst size_t N_FILTERS = sizeof FILTERS / sizeof *FILTERS;\n")
+def build(options, script, name, *switches):
+    """A library and its header; returns what the header says."""
+    header = os.path.join(options.folder, name + ".h")
+    run(options.halo, "build", script, "-o", os.path.join(options.folder, name + ".a"), "--header", header, *switches)
+    with open(header, encoding="ascii") as file:
+        return file.read()
+
+
+def build_filters(options):
+    """All libraries, and filters_table.c with one row a pipe. Returns their names."""
+    libraries, functions, rows = ["filters"], [], []
+    script = os.path.join(HERE, "filters.pipe")
+    header = build(options, script, "filters")
+    for pipe in json.loads(run(options.halo, "info", "--json", script)):
+        functions.append(adapters(pipe))
+        rows.append(table_row(options, script, pipe, header, {}))
+    script = os.path.join(HERE, "layouts.pipe")
+    for pipe in json.loads(run(options.halo, "info", "--json", script)):
+        layouts = dict(item.split("=") for item in pipe["doc"].split())
+        switches = [word for image, layout in layouts.items() for word in ("--layout", f"{image}={layout}")]
+        header = build(options, script, pipe["name"], "--pipe", pipe["name"], *switches)
+        libraries.append(pipe["name"])
+        functions.append(adapters(pipe))
+        rows.append(table_row(options, script, pipe, header, layouts))
+    with open(os.path.join(options.folder, "filters_table.c"), "w", encoding="ascii") as file:
+        file.write('#include "support.h"\n' + "".join(f'#include "{name}.h"\n' for name in libraries) + "".join(functions))
+        file.write("const filter FILTERS[] = {\n" + "".join(rows) + "};\n")
+        file.write("const size_t N_FILTERS = sizeof FILTERS / sizeof *FILTERS;\n")
+    return libraries
 
 
 def main():
@@ -92,12 +111,10 @@ def main():
     def made(name):
         return os.path.join(options.folder, name)
 
-    script = os.path.join(HERE, "filters.pipe")
-    run(options.halo, "build", script, "-o", made("filters.a"), "--header", made("filters.h"))
-    write_table(options, script, made("filters_table.c"))
+    libraries = build_filters(options)
     for name in EXAMPLES:
-        example = os.path.join(ROOT, "examples", name + ".pipe")
-        run(options.halo, "build", example, "-o", made(name + ".a"), "--header", made(name + ".h"))
+        build(options, os.path.join(ROOT, "examples", name + ".pipe"), name)
+        libraries.append(name)
     flags = ["-std=c17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-g", "-O1", "-ffp-contract=off", f"-I{HERE}",
              f"-I{options.folder}", f"-I{ROOT}/runtime/include"]
     for name in ("support", "filters_table"):
@@ -107,8 +124,8 @@ def main():
         name, ending = os.path.splitext(file)
         if ending != ".c" or not name.startswith("test_") or (options.only and name != options.only):
             continue
-        run(options.cc, *flags, os.path.join(HERE, file), made("support.o"), made("filters_table.o"), made("filters.a"),
-            *(made(name + ".a") for name in EXAMPLES), *LINK.get(name, ()), f"-L{options.libhalo}", "-lhalo", f"-Wl,-rpath,{options.libhalo}", "-lcmocka", "-lm", "-lpthread", "-o", made(name))
+        run(options.cc, *flags, os.path.join(HERE, file), made("support.o"), made("filters_table.o"),
+            *(made(library + ".a") for library in libraries), *LINK.get(name, ()), f"-L{options.libhalo}", "-lhalo", f"-Wl,-rpath,{options.libhalo}", "-lcmocka", "-lm", "-lpthread", "-o", made(name))
 
 
 if __name__ == "__main__":

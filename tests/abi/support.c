@@ -21,20 +21,23 @@ const filter *find_filter(const char *name)
 
 /* ---- pictures ------------------------------------------------------------------------------------ */
 
-static int64_t pixel_bytes(const image_type *t) { return (int64_t)t->bytes * t->lanes; }
+/* Bytes that lie together. */
+static int64_t pixel_bytes(const image_type *t) { return (int64_t)t->bytes * (t->layout == LAYOUT_planar ? 1 : t->lanes); }
 
-int64_t image_pixels(const halo_image *image)
+int memory_rank(const image_type *type) { return type->rank + (type->layout == LAYOUT_planar ? 1 : 0); }
+
+void pixel_extent(const picture *p, int32_t *extent)
 {
-    int64_t n = 1;
-    for (int d = 0; d < 5; d++) n *= image->extent[d];
-    return n;
+    for (int d = 0; d < 5; d++) extent[d] = d < p->type.rank ? p->image.extent[d] : 1;
 }
 
-unsigned char *picture_pixel(const picture *p, const int32_t *at)
+unsigned char *component_at(const picture *p, const int32_t *at, int lane)
 {
     unsigned char *pixel = p->image.data;
-    for (int d = 0; d < 5; d++) pixel += at[d] * p->image.stride[d];
-    return pixel;
+    for (int d = 0; d < p->type.rank; d++) pixel += at[d] * p->image.stride[d];
+    if (p->type.layout == LAYOUT_planar) return pixel + lane * p->image.stride[p->type.rank];
+    if (p->type.layout == LAYOUT_bgra && lane != 1 && lane < 3) lane = 2 - lane;
+    return pixel + lane * p->type.bytes;
 }
 
 /* The next coordinates inside `extent`; false behind the last. */
@@ -60,9 +63,10 @@ static int64_t row_pitch(const image_type *t, int64_t row_bytes, placement where
 
 static void mark_inside(picture *p)
 {
-    int32_t at[5] = { 0 };
-    do memset(p->inside + (picture_pixel(p, at) - p->map), 2, (size_t)pixel_bytes(p->type));
-    while (next_pixel(at, p->image.extent));
+    int32_t at[5] = { 0 }, extent[5];
+    pixel_extent(p, extent);
+    do for (int lane = 0; lane < p->type.lanes; lane++) memset(p->inside + (component_at(p, at, lane) - p->map), 2, (size_t)p->type.bytes);
+    while (next_pixel(at, extent));
 }
 
 /* Unmapped are the first and the last page, and the page behind each row where rows have their own. */
@@ -78,10 +82,11 @@ static void unmap_pages(picture *p, placement where, int64_t pitch)
 
 picture picture_new(const image_type *type, const int32_t *extent, placement where)
 {
-    picture p = { .type = type };
+    picture p = { .type = *type };
+    int rank = memory_rank(type);
     int64_t rows = 1, row_bytes = pixel_bytes(type) * extent[0], pitch = row_pitch(type, row_bytes, where);
-    for (int d = 0; d < 5; d++) p.image.extent[d] = d < type->rank ? extent[d] : 1;
-    for (int d = 1; d < type->rank; d++) rows *= extent[d];
+    for (int d = 0; d < 5; d++) p.image.extent[d] = d < type->rank ? extent[d] : d < rank ? type->lanes : 1;
+    for (int d = 1; d < rank; d++) rows *= p.image.extent[d];
     int64_t used = pitch * (rows - 1) + row_bytes;
     int64_t pages = rows_have_pages(where) ? pitch * rows / PAGE : (used + PAGE - 1) / PAGE;
     p.map_bytes = (size_t)(pages + 2) * PAGE;
@@ -95,7 +100,7 @@ picture picture_new(const image_type *type, const int32_t *extent, placement whe
     else if (where != PLACE_begins && where != PLACE_rows_begin) first += pages * PAGE - used;
     int64_t stride = pixel_bytes(type);
     for (int d = 0; d < 5; d++) {
-        p.image.stride[d] = d < type->rank ? stride : 0;
+        p.image.stride[d] = d < rank ? stride : 0;
         stride = d == 0 ? pitch : stride * p.image.extent[d];
     }
     if (where == PLACE_upward && type->rank > 1) {
@@ -123,7 +128,7 @@ bool picture_outside_is_poison(const picture *p)
 {
     for (size_t k = 0; k < p->map_bytes; k++)
         if (p->inside[k] == 1 && p->map[k] != POISON) {
-            print_message("%s: a byte %td bytes from pixel (0, 0) was written\n", p->type->name, p->map + k - (unsigned char *)p->image.data);
+            print_message("%s: a byte %td bytes from pixel (0, 0) was written\n", p->type.name, p->map + k - (unsigned char *)p->image.data);
             return false;
         }
     return true;
@@ -153,17 +158,19 @@ static void random_component(const image_type *t, unsigned char *to, uint32_t *s
 
 void picture_fill(picture *p, uint32_t seed)
 {
-    int32_t at[5] = { 0 };
+    int32_t at[5] = { 0 }, extent[5];
     uint32_t state = seed * 2654435761u + 12345u;
-    do for (int lane = 0; lane < p->type->lanes; lane++) random_component(p->type, picture_pixel(p, at) + lane * p->type->bytes, &state);
-    while (next_pixel(at, p->image.extent));
+    pixel_extent(p, extent);
+    do for (int lane = 0; lane < p->type.lanes; lane++) random_component(&p->type, component_at(p, at, lane), &state);
+    while (next_pixel(at, extent));
 }
 
 void picture_copy(picture *to, const picture *from)
 {
-    int32_t at[5] = { 0 };
-    do memcpy(picture_pixel(to, at), picture_pixel(from, at), (size_t)pixel_bytes(to->type));
-    while (next_pixel(at, to->image.extent));
+    int32_t at[5] = { 0 }, extent[5];
+    pixel_extent(to, extent);
+    do for (int lane = 0; lane < to->type.lanes; lane++) memcpy(component_at(to, at, lane), component_at(from, at, lane), (size_t)to->type.bytes);
+    while (next_pixel(at, extent));
 }
 
 static bool same_component(const image_type *t, const unsigned char *a, const unsigned char *b)
@@ -183,10 +190,9 @@ bool picture_equal_in(const picture *a, const picture *b, const halo_part *part)
     do {
         int32_t at[5];
         for (int d = 0; d < 5; d++) at[d] = part->start[d] + step[d];
-        const unsigned char *p = picture_pixel(a, at), *q = picture_pixel(b, at);
-        for (int lane = 0; lane < a->type->lanes; lane++, p += a->type->bytes, q += a->type->bytes) {
-            if (same_component(a->type, p, q)) continue;
-            print_message("%s differs at (%d, %d, %d), component %d\n", a->type->name, at[0], at[1], at[2], lane);
+        for (int lane = 0; lane < a->type.lanes; lane++) {
+            if (same_component(&a->type, component_at(a, at, lane), component_at(b, at, lane))) continue;
+            print_message("%s differs at (%d, %d, %d), component %d\n", a->type.name, at[0], at[1], at[2], lane);
             return false;
         }
     } while (next_pixel(step, part->extent));
@@ -196,10 +202,10 @@ bool picture_equal_in(const picture *a, const picture *b, const halo_part *part)
 bool picture_equal(const picture *a, const picture *b)
 {
     halo_part all = { 0 };
-    for (int d = 0; d < 5; d++) {
-        if (a->image.extent[d] != b->image.extent[d]) return false;
-        all.extent[d] = a->image.extent[d];
-    }
+    int32_t extent[5];
+    pixel_extent(a, all.extent);
+    pixel_extent(b, extent);
+    if (memcmp(all.extent, extent, sizeof extent) != 0) return false;
     return picture_equal_in(a, b, &all);
 }
 
@@ -213,8 +219,10 @@ void picture_protect_outside(picture *p, const halo_part *part)
         do {
             int32_t at[5];
             for (int d = 0; d < 5; d++) at[d] = part->start[d] + step[d];
-            unsigned char *pixel = picture_pixel(p, at);
-            wanted[(pixel - p->map) / PAGE] = wanted[(pixel - p->map + pixel_bytes(p->type) - 1) / PAGE] = 1;
+            for (int lane = 0; lane < p->type.lanes; lane++) {
+                ptrdiff_t first = component_at(p, at, lane) - p->map;
+                wanted[first / PAGE] = wanted[(first + p->type.bytes - 1) / PAGE] = 1;
+            }
         } while (next_pixel(step, part->extent));
     for (size_t page = 0; page < p->map_bytes / PAGE; page++)
         if (!wanted[page]) assert_int_equal(mprotect(p->map + page * PAGE, PAGE, PROT_NONE), 0);
@@ -223,15 +231,30 @@ void picture_protect_outside(picture *p, const halo_part *part)
 
 /* ---- the interpreter --------------------------------------------------------------------------------- */
 
-/* One program for the whole test; freed when the process ends. */
+/* A program a script, for the whole test; freed when the process ends. */
 static const halo_pipe *interpreted(const filter *f)
 {
-    static halo_program *program;
-    if (!program) program = halo_compile_file(FILTERS_SCRIPT, &(halo_options){ .engine = HALO_ENGINE_INTERPRETER });
+    static struct { const char *script; halo_program *program; } programs[4];
+    int k = 0;
+    while (programs[k].script && strcmp(programs[k].script, f->script) != 0) k++;
+    assert_in_range(k, 0, 3);
+    if (!programs[k].script) {
+        programs[k].script = f->script;
+        programs[k].program = halo_compile_file(f->script, &(halo_options){ .engine = HALO_ENGINE_INTERPRETER });
+    }
+    halo_program *program = programs[k].program;
     if (!halo_program_ok(program)) fail_msg("%s", halo_program_messages(program));
     const halo_pipe *pipe = halo_program_find_pipe(program, f->name);
     assert_non_null(pipe);
     return pipe;
+}
+
+/* The interpreter knows interleaved pictures alone. */
+static image_type plain(const image_type *type)
+{
+    image_type p = *type;
+    p.layout = LAYOUT_interleaved;
+    return p;
 }
 
 /* ---- calls ------------------------------------------------------------------------------------------- */
@@ -274,13 +297,15 @@ void call_expect(call *c)
     halo_message message = { "" };
     assert_int_equal(interpret_sizes(c, in, out, &arguments), HALO_OK);
     for (int k = 0; k < c->filter->n_inputs; k++) {
-        dense[k] = picture_new(c->in[k].type, c->in[k].image.extent, PLACE_ends);
+        image_type type = plain(&c->in[k].type);
+        dense[k] = picture_new(&type, c->in[k].image.extent, PLACE_ends);
         picture_copy(&dense[k], &c->in[k]);
         in[k] = dense[k].image;
     }
     for (int k = 0; k < c->filter->n_outputs; k++) {
         picture_free(&c->expected[k]);
-        c->expected[k] = picture_new(&c->filter->outputs[k], out[k].extent, PLACE_ends);
+        image_type type = plain(&c->filter->outputs[k]);
+        c->expected[k] = picture_new(&type, out[k].extent, PLACE_ends);
         out[k] = c->expected[k].image;
     }
     if (halo_run(interpreted(c->filter), in, arguments, out, NULL, NULL, &message) != HALO_OK) fail_msg("%s: %s", c->filter->name, message.text);
@@ -306,8 +331,8 @@ bool call_begin_with(call *c, const filter *f, int32_t width, int32_t height, pl
     assert_int_equal(f->size(c->in_images, params, stated_images), code);
     if (code != HALO_OK) { call_end(c); return false; }
     for (int k = 0; k < f->n_outputs; k++) {
-        assert_memory_equal(stated[k].extent, out[k].extent, sizeof out[k].extent);
         c->out[k] = picture_new(&f->outputs[k], out[k].extent, where);
+        assert_memory_equal(stated[k].extent, c->out[k].image.extent, sizeof stated[k].extent);
     }
     call_expect(c);
     return true;
@@ -323,11 +348,11 @@ void call_move(call *to, const call *from, placement where)
     *to = *from;
     point_images(to);
     for (int k = 0; k < to->filter->n_inputs; k++) {
-        to->in[k] = picture_new(from->in[k].type, from->in[k].image.extent, where);
+        to->in[k] = picture_new(&from->in[k].type, from->in[k].image.extent, where);
         picture_copy(&to->in[k], &from->in[k]);
     }
     for (int k = 0; k < to->filter->n_outputs; k++) {
-        to->out[k] = picture_new(from->out[k].type, from->out[k].image.extent, where);
+        to->out[k] = picture_new(&from->out[k].type, from->out[k].image.extent, where);
         to->expected[k].map = NULL;          /* stays with `from` */
         to->expected[k].inside = NULL;
     }

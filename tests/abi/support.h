@@ -21,7 +21,10 @@ enum { MOST_IMAGES = 4, MOST_FILTERS = 64, POISON = 0xA5 };
 
 /* ---- pipes ------------------------------------------------------------------------------------- */
 
+typedef enum layout { LAYOUT_interleaved, LAYOUT_planar, LAYOUT_bgra } layout;
+
 typedef struct image_type {
+    layout      layout;
     const char *name, *kind;
     int32_t     bytes, lanes, rank;      /* of a component; components a pixel; dimensions */
     const char *extents[5];              /* "_", a letter or a number, as declared */
@@ -30,7 +33,7 @@ typedef struct image_type {
 typedef const halo_image *const *images;
 
 typedef struct filter {
-    const char *name;
+    const char *name, *script;           /* path of the script it comes from */
     int         n_inputs, n_outputs, n_dispatches;
     image_type  inputs[MOST_IMAGES], outputs[MOST_IMAGES];
     const void *defaults;                /* the parameters' struct; NULL when there are none */
@@ -43,7 +46,6 @@ typedef struct filter {
 
 extern const filter FILTERS[];
 extern const size_t N_FILTERS;
-extern const char FILTERS_SCRIPT[];      /* path of the script they come from */
 
 const filter *find_filter(const char *name);
 
@@ -62,7 +64,7 @@ typedef enum placement {
 
 typedef struct picture {
     halo_image     image;
-    const image_type *type;
+    image_type     type;
     unsigned char *map;                  /* everything, unmapped pages included */
     size_t         map_bytes;
     unsigned char *inside;               /* per byte of the map: 0 unmapped, 1 outside of the extents, 2 inside */
@@ -78,10 +80,11 @@ void    picture_copy(picture *to, const picture *from);     /* pixels */
 /* Bit for bit, any NaN like any other. Says the first difference on stdout. */
 bool    picture_equal(const picture *a, const picture *b);
 bool    picture_equal_in(const picture *a, const picture *b, const halo_part *part);
-unsigned char *picture_pixel(const picture *p, const int32_t *at);
+unsigned char *component_at(const picture *p, const int32_t *at, int lane);
+int     memory_rank(const image_type *type);                /* dimensions in memory: planes are one */
+void    pixel_extent(const picture *p, int32_t *extent);    /* without planes */
 /* Makes all but the pages that hold pixels of `part` inaccessible; each row of the picture has pages of its own. */
 void    picture_protect_outside(picture *p, const halo_part *part);
-int64_t image_pixels(const halo_image *image);
 
 /* ---- a call ------------------------------------------------------------------------------------- */
 

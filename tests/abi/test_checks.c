@@ -54,7 +54,7 @@ static void null_pointers_of_size_and_needs(call *c)
 static void wrong_extents(call *c)
 {
     for (int k = 0; k < c->filter->n_outputs; k++)
-        for (int d = 0; d < c->out[k].type->rank; d++)
+        for (int d = 0; d < memory_rank(&c->out[k].type); d++)
             for (int change = -1; change <= 1; change += 2) {
                 c->out[k].image.extent[d] += change;
                 assert_int_equal(call_run(c, NULL, NULL), HALO_ERROR_SIZE);
@@ -83,16 +83,16 @@ static void wrong_strides(call *c)
     for (int side = 0; side < 2; side++)
         for (int k = 0; k < (side ? c->filter->n_outputs : c->filter->n_inputs); k++) {
             picture *p = side ? &c->out[k] : &c->in[k];
-            if (p->type->bytes == 1) continue;
+            if (p->type.bytes == 1) continue;
             p->image.data = (char *)p->image.data + 1;
             assert_int_equal(call_run(c, NULL, NULL), HALO_ERROR_STRIDE);
             p->image.data = (char *)p->image.data - 1;
-            for (int d = 0; d < p->type->rank; d++) expect_stride(c, &p->image.stride[d], p->image.stride[d] + 1, HALO_ERROR_STRIDE);
+            for (int d = 0; d < memory_rank(&p->type); d++) expect_stride(c, &p->image.stride[d], p->image.stride[d] + 1, HALO_ERROR_STRIDE);
         }
     for (int k = 0; k < c->filter->n_outputs; k++) {
         picture *p = &c->out[k];
-        int32_t n = p->type->bytes;
-        for (int d = 0; d < p->type->rank; d++) {
+        int32_t n = p->type.bytes;
+        for (int d = 0; d < memory_rank(&p->type); d++) {
             if (p->image.extent[d] < 2) continue;
             expect_stride(c, &p->image.stride[d], 0, HALO_ERROR_STRIDE);
             expect_stride(c, &p->image.stride[d], p->image.stride[d] - n, HALO_ERROR_STRIDE);
@@ -104,7 +104,7 @@ static void wrong_strides(call *c)
 
 static bool same_shape(const picture *a, const picture *b)
 {
-    return strcmp(a->type->kind, b->type->kind) == 0 && a->type->lanes == b->type->lanes && a->type->rank == b->type->rank
+    return strcmp(a->type.kind, b->type.kind) == 0 && a->type.lanes == b->type.lanes && a->type.rank == b->type.rank && a->type.layout == b->type.layout
         && memcmp(a->image.extent, b->image.extent, sizeof a->image.extent) == 0;
 }
 
@@ -115,7 +115,7 @@ static void output_over_input(call *c)
         if (!same_shape(&c->in[k], &c->out[0])) continue;
         halo_image over = c->in[k].image;
         c->out_images[0] = &over;
-        bool allowed = c->filter->in_place && strcmp(c->filter->in_place, c->in[k].type->name) == 0;
+        bool allowed = c->filter->in_place && strcmp(c->filter->in_place, c->in[k].type.name) == 0;
         if (!allowed) assert_int_equal(call_run(c, NULL, NULL), HALO_ERROR_OVERLAP);
         over.data = (char *)over.data + over.stride[0];
         assert_int_equal(call_run(c, NULL, NULL), HALO_ERROR_OVERLAP);
@@ -178,25 +178,25 @@ static void empty_inputs(void **state)
 
 /* ---- strides that are fine --------------------------------------------------------------------------- */
 
-/* Pixels of `p` again in a buffer with room around each pixel, mirrored along both axes. */
+/* A picture like `p` in a buffer with room around each pixel, or each component of a plane; mirrored along all axes. */
 typedef struct loose { unsigned char *bytes; size_t n; halo_image image; } loose;
 
 static loose loosen(const picture *p, bool mirrored)
 {
     loose l = { .image = p->image };
-    int32_t pixel = p->type->bytes * p->type->lanes;
-    ptrdiff_t step = pixel + p->type->bytes;
+    ptrdiff_t step = p->type.bytes * (p->type.layout == LAYOUT_planar ? 2 : p->type.lanes + 1);
+    int rank = memory_rank(&p->type);
     l.n = 64;
-    for (int d = 0; d < p->type->rank; d++) {
+    for (int d = 0; d < rank; d++) {
         l.image.stride[d] = step;
         step *= l.image.extent[d];
-        if (d == 0) step += 3 * p->type->bytes;
+        if (d == 0) step += 3 * p->type.bytes;
     }
     l.n += (size_t)step;
     l.bytes = malloc(l.n);
     memset(l.bytes, POISON, l.n);
     l.image.data = l.bytes;
-    for (int d = 0; d < p->type->rank && mirrored; d++) {
+    for (int d = 0; d < rank && mirrored; d++) {
         l.image.data = (char *)l.image.data + l.image.stride[d] * (l.image.extent[d] - 1);
         l.image.stride[d] = -l.image.stride[d];
     }
@@ -205,13 +205,9 @@ static loose loosen(const picture *p, bool mirrored)
 
 static void check_loose_outside(const picture *as_picture, loose *l)
 {
-    halo_image *image = &l->image;
-    int32_t pixel = as_picture->type->bytes * as_picture->type->lanes, at[5] = { 0 };
-    for (int64_t k = 0; k < image_pixels(image); k++) {
-        int64_t rest = k;
-        for (int d = 0; d < 5; d++) { at[d] = (int32_t)(rest % image->extent[d]); rest /= image->extent[d]; }
-        memset(picture_pixel(as_picture, at), POISON, (size_t)pixel);
-    }
+    picture poison = picture_new(&as_picture->type, l->image.extent, PLACE_ends), over = *as_picture;
+    picture_copy(&over, &poison);
+    picture_free(&poison);
     for (size_t k = 0; k < l->n; k++) assert_int_equal(l->bytes[k], POISON);
 }
 
@@ -252,9 +248,9 @@ static void input_strides_of_zero(void **state)
         if (!call_begin(&c, *state, 19, 7, PLACE_ends)) continue;
         for (int k = 0; k < c.filter->n_inputs; k++) {
             halo_image *image = &c.in[k].image;
-            if (variant == 0 && c.in[k].type->rank > 1) image->stride[1] = 0;
+            if (variant == 0 && c.in[k].type.rank > 1) image->stride[1] = 0;
             if (variant == 1) image->stride[0] = 0;
-            if (variant == 2 && c.in[k].type->rank > 1) image->stride[1] = 2 * image->stride[0];
+            if (variant == 2 && c.in[k].type.rank > 1) image->stride[1] = 2 * image->stride[0];
         }
         call_expect(&c);
         say_where("input strides", &c, variant);

@@ -171,7 +171,7 @@ static void sizes_that_no_memory_holds(void **state)
 
 typedef size_t peak_function(int32_t width, int32_t height, int32_t workers);
 
-static image_type rgb = { "src", "u8", 1, 3, 2, { "_", "_" } }, grey = { "depth", "u8", 1, 1, 2, { "_", "_" } };
+static image_type rgb = { LAYOUT_interleaved, "src", "u8", 1, 3, 2, { "_", "_" } }, grey = { LAYOUT_interleaved, "depth", "u8", 1, 1, 2, { "_", "_" } };
 
 static size_t sep43_peak(int32_t width, int32_t height, int32_t workers)
 {

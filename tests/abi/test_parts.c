@@ -9,17 +9,18 @@ static const int32_t PARTS[][2] = { { 1, 1 }, { 8, 4 }, { 5, 100 }, { 100, 3 }, 
 /* All outputs have one part: the pipes with outputs of several sizes are asked for what the smallest has. */
 static void common_extent(const call *c, int32_t *extent)
 {
-    for (int d = 0; d < 5; d++) {
-        extent[d] = INT32_MAX;
-        for (int k = 0; k < c->filter->n_outputs; k++)
-            if (c->out[k].image.extent[d] < extent[d]) extent[d] = c->out[k].image.extent[d];
+    pixel_extent(&c->out[0], extent);
+    for (int k = 1; k < c->filter->n_outputs; k++) {
+        int32_t other[5];
+        pixel_extent(&c->out[k], other);
+        for (int d = 0; d < 5; d++) if (other[d] < extent[d]) extent[d] = other[d];
     }
 }
 
 static void whole_of(const picture *p, halo_part *part)
 {
     *part = (halo_part){ 0 };
-    memcpy(part->extent, p->image.extent, sizeof part->extent);
+    pixel_extent(p, part->extent);
 }
 
 static bool inside(const halo_part *part, const halo_part *whole)
@@ -54,7 +55,7 @@ static void check_beside(const picture *out, const halo_part *part)
         rows.start[0] = side ? part->start[0] + part->extent[0] : 0;
         rows.extent[0] = side ? out->image.extent[0] - rows.start[0] : part->start[0];
         if (rows.extent[0] == 0) continue;
-        picture untouched = picture_new(out->type, out->image.extent, PLACE_ends);
+        picture untouched = picture_new(&out->type, out->image.extent, PLACE_ends);
         assert_true(picture_equal_in(out, &untouched, &rows));
         picture_free(&untouched);
     }
