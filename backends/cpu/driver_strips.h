@@ -264,6 +264,7 @@ static void ensure_producers(worker *w, const plan_stage *s, int32_t y, int32_t 
 static int32_t rows_at_once(worker *w, const plan_stage *s, int32_t y, int64_t upto)
 {
     if (s->group <= 1 || upto - y + 1 < s->group) return 1;
+    if (s->group_rows >= 0 && w->section->run->slots[s->group_rows] < s->group) return 1;
     if (s->value_y) {
         span32 dy = bounds_of(w->section->run->slots, s->lo, s->hi, 1);
         if (y < dy.lo || y + s->group - 1 > dy.hi) return 1;

@@ -10,7 +10,7 @@ typedef struct fold_emitter {
     emitter    *e;
     uint32_t    number;
     tensor_fold fold;
-    bool        varies;
+    bool        varies, skewed;
     int         components[TENSOR_MAX_ACCS], count[TENSOR_MAX_ACCS], total;
 } fold_emitter;
 
@@ -44,10 +44,12 @@ static void emit_invariants(emitter *e, ref r, uint8_t *seen)
     for (int a = 0; a < f.n_accs; a++) { emit_invariants(e, f.init[a], seen); emit_invariants(e, f.next[a], seen); }
 }
 
+/* In a skewed fold row r of the group is r elements behind row 0, so that all rows read the same row of the source. */
 static void remember_binder(fold_emitter *f, int b, LLVMValueRef i)
 {
     LLVMValueRef parts[EMIT_MAX_ROWS];
-    for (int r = 0; r < f->e->group; r++) parts[r] = i;
+    for (int r = 0; r < f->e->group; r++)
+        parts[r] = f->skewed && b == 0 && r > 0 ? LLVMBuildSub(f->e->builder, i, emit_i32(f->e, r), "") : i;
     emit_remember(f->e, tensor_binder(f->e->pipe, f->number, b), parts, f->e->group, false);
 }
 
@@ -93,7 +95,7 @@ static void fold_element(fold_emitter *f, LLVMValueRef *accs)
     emitter *e = f->e;
     LLVMValueRef *next = ARENA_ARRAY(e->m->memory, LLVMValueRef, f->total);
     remember_accs(f, accs);
-    bool skip = f->fold.where && !emit_varies(e, f->fold.where) && !(depends_of(e->pipe, e->all, f->fold.where)->coords & 2);
+    bool skip = f->fold.where && !f->skewed && !emit_varies(e, f->fold.where) && !(depends_of(e->pipe, e->all, f->fold.where)->coords & 2);
     if (!skip) {
         gather_parts(f, f->fold.next, next);
         if (f->fold.where) apply_where(f, accs, next);
@@ -119,12 +121,12 @@ static void fold_element(fold_emitter *f, LLVMValueRef *accs)
     }
 }
 
-/* The loop over binder b and those inside it; accs are taken and given. */
-static void fold_loop(fold_emitter *f, int b, LLVMValueRef *accs)
+static void fold_loop(fold_emitter *f, int b, LLVMValueRef *accs);
+
+/* The loop over binder b from first to last and those inside it; accs are taken and given. */
+static void fold_range(fold_emitter *f, int b, LLVMValueRef first, LLVMValueRef last, LLVMValueRef *accs)
 {
     emitter *e = f->e;
-    if (b == f->fold.n_binders) { fold_element(f, accs); return; }
-    LLVMValueRef first = emit_scalar(e, f->fold.lo[b], 0), last = emit_scalar(e, f->fold.hi[b], 0);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(e->builder);
     LLVMBasicBlockRef head = new_block(e, "fold"), body = new_block(e, "fold.body"), done = new_block(e, "fold.done");
     LLVMBuildBr(e->builder, head);
@@ -149,6 +151,56 @@ static void fold_loop(fold_emitter *f, int b, LLVMValueRef *accs)
     memcpy(accs, phis, sizeof *phis * (size_t)f->total);
 }
 
+static void fold_loop(fold_emitter *f, int b, LLVMValueRef *accs)
+{
+    if (b == f->fold.n_binders) fold_element(f, accs);
+    else fold_range(f, b, emit_scalar(f->e, f->fold.lo[b], 0), emit_scalar(f->e, f->fold.hi[b], 0), accs);
+}
+
+/* ---- skewed folds --------------------------------------------------------------------------------------------------
+ * For a group of R rows the first binder runs over the rows of the source: at k, row r of the group takes its element k - r.
+ * A row of the source is loaded once and used R times, and every output still takes its own elements in their own order. The
+ * first R - 1 and the last R - 1 rows serve only some of the group: they are peeled. */
+
+/* One peeled row: rows from..to of the group take their element at - row, the others none. */
+static void peeled_row(fold_emitter *f, LLVMValueRef at, int from, int to, LLVMValueRef *accs)
+{
+    emitter *e = f->e;
+    LLVMValueRef *inner = ARENA_ARRAY(e->m->memory, LLVMValueRef, f->total), parts[EMIT_MAX_ROWS];
+    memcpy(inner, accs, sizeof *accs * (size_t)f->total);
+    e->scope++;
+    for (int r = 0; r < e->group; r++) {
+        int valid = r < from ? from : r > to ? to : r;         /* the others do what a valid one does, and are dropped */
+        parts[r] = valid ? LLVMBuildSub(e->builder, at, emit_i32(e, valid), "") : at;
+    }
+    emit_remember(e, tensor_binder(e->pipe, f->number, 0), parts, e->group, false);
+    fold_loop(f, 1, inner);
+    emit_forget(e, e->scope);
+    e->scope--;
+    int part = 0, n_u = f->varies ? e->unroll : 1;
+    for (int a = 0; a < f->fold.n_accs; a++)
+        for (int u = 0; u < n_u; u++)
+            for (int r = 0; r < e->group; r++)
+                for (int c = 0; c < f->components[a]; c++, part++) if (r >= from && r <= to) accs[part] = inner[part];
+}
+
+static void skewed_fold(fold_emitter *f, LLVMValueRef *accs)
+{
+    emitter *e = f->e;
+    int last_row = e->group - 1;
+    LLVMValueRef lo = emit_scalar(e, f->fold.lo[0], 0), hi = emit_scalar(e, f->fold.hi[0], 0);
+    for (int k = 0; k < last_row; k++) peeled_row(f, LLVMBuildAdd(e->builder, lo, emit_i32(e, k), ""), 0, k, accs);
+    fold_range(f, 0, LLVMBuildAdd(e->builder, lo, emit_i32(e, last_row), ""), hi, accs);
+    for (int k = 1; k <= last_row; k++) peeled_row(f, LLVMBuildAdd(e->builder, hi, emit_i32(e, k), ""), k, last_row, accs);
+}
+
+static bool is_skewed(const emitter *e, uint32_t fold)
+{
+    if (!e->stage || e->group == 1) return false;
+    for (uint32_t k = 0; k < e->stage->skewed.count; k++) if (e->stage->skewed.items[k] == fold) return true;
+    return false;
+}
+
 void emit_fold(emitter *e, uint32_t number)
 {
     fold_emitter f = { .e = e, .number = number, .fold = *fold_at(e->pipe, number) };
@@ -165,7 +217,9 @@ void emit_fold(emitter *e, uint32_t number)
     LLVMValueRef *accs = ARENA_ARRAY(e->m->memory, LLVMValueRef, f.total + 1);
     gather_parts(&f, f.fold.init, accs);
     e->open_folds[e->n_open_folds++] = number;
-    fold_loop(&f, 0, accs);
+    f.skewed = f.varies && is_skewed(e, number);
+    if (f.skewed) skewed_fold(&f, accs);
+    else fold_loop(&f, 0, accs);
     e->n_open_folds--;
     for (int a = 0, at = 0; a < f.fold.n_accs; at += f.count[a], a++)
         emit_remember(e, tensor_result(e->pipe, number, a), accs + at, f.count[a], f.varies);

@@ -30,6 +30,7 @@ static void describe_fold(numbering *n, uint32_t fold)
     tensor_fold f = *fold_at(n->m->schedule->pipe, fold);
     text_printf(n->out, " fold %u f%d", fold_number(n, fold), f.form);
     for (int b = 0; b < f.n_binders; b++) text_printf(n->out, " %u..%u", n->local[f.lo[b]], n->local[f.hi[b]]);
+    for (uint32_t k = 0; k < n->stage->skewed.count; k++) if (n->stage->skewed.items[k] == fold) text_string(n->out, " skewed");
     text_printf(n->out, " w%u", n->local[f.where]);
     for (int a = 0; a < f.n_accs; a++) text_printf(n->out, " %u>%u", n->local[f.init[a]], n->local[f.next[a]]);
 }

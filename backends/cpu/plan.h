@@ -48,6 +48,7 @@ typedef struct plan_stage {
     int32_t row_function;          /* one row */
     int32_t group_function;        /* `group` rows at once, when group > 1 */
     int32_t group;
+    int32_t group_rows;            /* slot: no group when it is less than `group`; -1: always */
     int32_t memory;                /* where a sink stores; -1: a line buffer */
     int32_t rank;
     int32_t lo[5], hi[5];          /* slots of the domain */

@@ -49,6 +49,8 @@ typedef struct cpu_stage {
     uint8_t  border_x;              /* what the line's ends hold */
     ref      value_x, value_y;      /* border values of its line, or 0 */
     double   operations;            /* a pixel */
+    LIST(uint32_t) skewed;          /* folds whose first binder walks down the rows that a group shares (emit_folds.c) */
+    ref      group_rows;            /* uniform: a group of more rows than this can't be made at once; 0: no limit */
     LIST(cpu_edge) edges;
     LIST(cpu_read) loads;
 } cpu_stage;

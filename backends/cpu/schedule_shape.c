@@ -157,6 +157,40 @@ static body_facts facts_of(shape_maker *m, const cpu_stage *c)
     return f;
 }
 
+/* ---- folds down the rows ----------------------------------------------------------------------------------------------- */
+
+static bool follows_binder(shape_maker *m, const cpu_stage *c, uint32_t fold)
+{
+    tensor_pipe *p = m->s->pipe;
+    ref binder = tensor_binder(p, fold, 0);
+    for (uint32_t k = 0; k < c->loads.count; k++) {
+        const cpu_read *read = &c->loads.items[k];
+        const cpu_edge *e = &c->edges.items[read->edge];
+        linear form;
+        if (e->kind != READ_row || e->p_y != 1 || e->q_y != 1 || !linear_of(p, read->rest_y, &form)) continue;
+        for (int t = 0; t < form.n_terms; t++) if (form.terms[t].atom == binder && form.terms[t].coefficient == 1) return true;
+    }
+    return false;
+}
+
+/* Folds that can be walked row by row for a whole group, each row read once for all of them. */
+static void find_skewed(shape_maker *m, cpu_stage *c)
+{
+    tensor_pipe *p = m->s->pipe;
+    ref_list nodes = { 0 };
+    reached_nodes(p, m->s->memory, &stage_at(p, c->stage)->body, 1, &nodes);
+    for (uint32_t k = 0; k < nodes.count; k++) {
+        const tensor_node *n = node_at(p, nodes.items[k]);
+        if (n->op != OP_result || n->index != 0) continue;
+        uint32_t fold = n->payload;
+        if (fold_at(p, fold)->n_binders == 0 || !follows_binder(m, c, fold)) continue;
+        tensor_fold f = *fold_at(p, fold);
+        ref rows = tensor_op2(p, OP_add, tensor_op2(p, OP_sub, f.hi[0], f.lo[0]), tensor_i32(p, 1));
+        c->group_rows = c->group_rows ? tensor_op2(p, OP_min, c->group_rows, rows) : rows;
+        LIST_PUSH(m->s->memory, c->skewed, fold);
+    }
+}
+
 static int row_reach(shape_maker *m, const cpu_stage *c)
 {
     int most = 0;
@@ -185,7 +219,12 @@ static void choose_shape(shape_maker *m, cpu_stage *c)
         while (c->group > 1 && f.vector_nodes * c->group * (c->flat ? 1 : planes) > 1200) c->group /= 2;
     }
     c->unroll = 1;
-    if (f.loops) c->unroll = 4;
+    if (f.loops && t->rank > 1) find_skewed(m, c);
+    if (c->skewed.count && f.vector_nodes * planes <= 60) {
+        c->group = 4;
+        c->unroll = planes >= 3 ? 1 : planes == 2 ? 2 : 4;
+    }
+    else if (f.loops) c->unroll = 4;
     else if (c->group == 1 && f.vector_nodes * planes <= 48) c->unroll = 2;
     c->operations = f.operations < 1 ? 1 : f.operations;
 }
