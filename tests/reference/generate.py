@@ -71,7 +71,7 @@ class Pipeline(WindowStages, PlainStages, OtherStages):
         lanes = self.random.choice((1, 1, 1, 2, 3, 4))
         width, height = self.size if not self.inputs or self.random.random() < 0.7 else self.random_size()
         contents = self.random.choice(CONTENTS)
-        if base == "f32" and self.random.random() < 0.25:
+        if base in ("f16", "f32") and self.random.random() < 0.25:
             contents = "special"
             self.special = True
         limits = None
@@ -201,7 +201,7 @@ def pixel_values(picture):
             if picture.contents == "small":
                 return clamped(source.randint(-3, 9), low, high)
             if picture.contents == "special" and source.random() < 0.1:
-                return source.choice((float("nan"), float("inf"), float("-inf"), -0.0, 1e-40, 3e38))
+                return source.choice((float("nan"), float("inf"), float("-inf"), -0.0, 1e-40, high * 1e4))
             return source.randint(low, high) if isinstance(low, int) else round(source.uniform(low, high), 4)
         planes.append([value(x, y) for y in range(height) for x in range(width)])
     if picture.base in ("f16", "f32"):

@@ -81,7 +81,8 @@ class WindowStages:
             stride = (self.random.choice((1, 2, 3)), self.random.choice((1, 2, 3))) if strided else (1, 1)
             if strided and stride == (1, 1):
                 continue
-            low, high = zip(*(self.offsets(source.domain[axis][1], padded, aside, op) for axis in (0, 1)))
+            reaches = self.reaches(op)
+            low, high = zip(*(self.offsets(source.domain[axis][1], padded, aside, reaches[axis]) for axis in (0, 1)))
             if aside and all(a == -b for a, b in zip(low, high)):
                 continue
             domain = window_domain(source.domain, low, high, stride, padded)
@@ -89,14 +90,23 @@ class WindowStages:
                 return Window(low, high, stride, domain)
         return None
 
-    def offsets(self, extent, padded, aside, op):
-        reach = self.random.choice((0, 1, 1, 2, 3)) if op != "median" else self.random.choice((0, 1, 1))
+    def reaches(self, op):
+        """How far a window goes along x and y: mostly a little, sometimes far along one axis."""
+        if op == "median":
+            return self.random.choice(((0, 0), (1, 1), (1, 0), (0, 1), (2, 2), (0, 3)))
+        if self.random.random() < 0.1:
+            far = self.random.randint(4, 9)
+            return self.random.choice(((far, 0), (0, far)))
+        return [self.random.choice((0, 1, 1, 2, 3)) for _ in "xy"]
+
+    def offsets(self, extent, padded, aside, reach):
+        """The lowest and highest offset along an axis."""
         if not aside:
             while not padded and 2 * reach + 1 > extent:
                 reach -= 1
             return -reach, reach
-        width = min(reach + 1, 3) if padded else min(reach + 1, extent, 3)
-        low = self.random.randint(-4, 3)
+        width = reach + 1 if padded else min(reach + 1, extent)
+        low = self.random.randint(-4 - reach // 2, 3)
         return low, low + width - 1
 
     def reads(self, name, window, axis_names=("i", "j"), extra=("", "")):
@@ -139,9 +149,12 @@ class WindowStages:
         unsigned = read == "u32"
         form = self.random.random()
         floating = read in ("f16", "f32")
+        huge = not floating and form > 0.25 and self.random.random() < 0.15
 
         def tap():
             low = 0 if unsigned else -3
+            if huge:
+                return str(self.random.choice((0, 1, 255, 30000, 65536, 100 - 400 * (not unsigned))))
             if floating and form < 0.4:
                 return str(self.random.choice((0.5, -0.25, 0.3, 1.5, 0.125, 0)))
             return str(self.random.randint(low, 5))
