@@ -31,7 +31,7 @@ class Small:
     def __init__(self, pipeline, lines, outputs):
         self.__dict__.update(pipeline.__dict__)
         self.lines, self.outputs = lines, outputs
-        self.number = pipeline.number
+        self.number, self.name = pipeline.number, pipeline.name
         self.whole = pipeline
 
     @property
