@@ -56,7 +56,7 @@ class Product(Sum):
 
 
 def cleaned(comp, identity):
-    """An element of an f32 min, max or median: NaN is the identity, -0 is +0."""
+    """An element of an f32 min or max: NaN is the identity, -0 is +0."""
     return a.apply(lambda v: identity if v != v else 0.0 if v == 0 else v, comp)
 
 
@@ -155,12 +155,12 @@ class Median(Accumulator):
     def add(self, value, mask, position):
         for gathered, comp in zip(self.elements, value.comps):
             if self.type.base in a.FLOATS:
-                comp = cleaned(comp, a.INFINITY)
+                comp = cleaned(comp, a.NAN)
             gathered.append(comp if mask is None else select(mask, comp, None))
 
     def result(self):
         def middle(*values):
-            present = sorted(v for v in values if v is not None)
+            present = sorted((v for v in values if v is not None), key=lambda v: (v != v, v))
             return present[(len(present) - 1) // 2] if present else self.identity()
         return Value(self.type, [a.apply(middle, *g) if g else self.identity() for g in self.elements])
 
