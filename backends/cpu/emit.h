@@ -73,6 +73,10 @@ LLVMValueRef emit_i64(emitter *e, int64_t v);
 LLVMValueRef emit_splat(emitter *e, LLVMValueRef scalar);             /* to the body's lanes, in the entry block where possible */
 LLVMValueRef emit_iota(emitter *e, int first);                        /* <first, first + 1, ...> i32 */
 LLVMValueRef emit_intrinsic(emitter *e, const char *name, LLVMValueRef *args, int n_args);   /* overloaded by the first argument */
+/* emit_expand.c: what the processor has no instruction for */
+LLVMValueRef emit_expanded(emitter *e, const char *intrinsic, LLVMValueRef v);      /* NULL: as it is */
+LLVMValueRef emit_half_to_float(emitter *e, LLVMValueRef half);
+LLVMValueRef emit_float_to_half(emitter *e, LLVMValueRef v);
 LLVMValueRef emit_from_memory(emitter *e, LLVMValueRef v, int kind);
 LLVMValueRef emit_to_memory(emitter *e, LLVMValueRef v, int kind);
 LLVMValueRef emit_field(emitter *e, LLVMValueRef base, size_t offset, LLVMTypeRef t, const char *name);   /* a load at base + offset */

@@ -200,10 +200,7 @@ LLVMValueRef emit_cast(emitter *e, LLVMValueRef v, int from, int to)
     if (from == to) return v;
     if (kind_is_float(from)) {
         if (to == KIND_f32) return v;
-        if (to == KIND_f16) {
-            LLVMValueRef half = LLVMBuildFPTrunc(e->builder, v, type_like(v, LLVMHalfTypeInContext(c)), "");
-            return LLVMBuildFPExt(e->builder, half, type_like(v, LLVMFloatTypeInContext(c)), "");
-        }
+        if (to == KIND_f16) return emit_half_to_float(e, emit_float_to_half(e, v));
         if (to == KIND_bool) return LLVMBuildFCmp(e->builder, LLVMRealUNE, v, real_like(v, 0), "");
         return real_to_integer(e, v, to);
     }

@@ -76,6 +76,8 @@ LLVMValueRef emit_iota(emitter *e, int first)
 
 LLVMValueRef emit_intrinsic(emitter *e, const char *name, LLVMValueRef *args, int n_args)
 {
+    LLVMValueRef expanded = emit_expanded(e, name, args[0]);
+    if (expanded) return expanded;
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     LLVMTypeRef over = LLVMTypeOf(args[0]);
     LLVMValueRef f = LLVMGetIntrinsicDeclaration(e->m->module, id, &over, 1);
@@ -90,9 +92,8 @@ static LLVMTypeRef like(LLVMValueRef v, LLVMTypeRef element)
 
 LLVMValueRef emit_from_memory(emitter *e, LLVMValueRef v, int kind)
 {
-    LLVMContextRef c = emit_context(e);
     if (kind == KIND_bool) return LLVMBuildICmp(e->builder, LLVMIntNE, v, LLVMConstNull(LLVMTypeOf(v)), "");
-    if (kind == KIND_f16) return LLVMBuildFPExt(e->builder, v, like(v, LLVMFloatTypeInContext(c)), "");
+    if (kind == KIND_f16) return emit_half_to_float(e, v);
     return v;
 }
 
@@ -100,7 +101,7 @@ LLVMValueRef emit_to_memory(emitter *e, LLVMValueRef v, int kind)
 {
     LLVMContextRef c = emit_context(e);
     if (kind == KIND_bool) return LLVMBuildZExt(e->builder, v, like(v, LLVMInt8TypeInContext(c)), "");
-    if (kind == KIND_f16) return LLVMBuildFPTrunc(e->builder, v, like(v, LLVMHalfTypeInContext(c)), "");
+    if (kind == KIND_f16) return emit_float_to_half(e, v);
     return v;
 }
 

@@ -61,7 +61,7 @@ typedef struct cpu_section {
     uint32_t dispatch;
 } cpu_section;
 
-typedef struct cpu_target { int vector_bytes; bool fma, f16c; } cpu_target;
+typedef struct cpu_target { int vector_bytes; bool fma, f16c, rounding; } cpu_target;
 
 typedef struct cpu_schedule {
     arena         *memory;
