@@ -253,7 +253,7 @@ class Functions:
             inner = self.bind(item, node, scope)
             for param in item.params:
                 inner.names[param.name] = self.pipe_argument(param, inner, node)
-            results = self.finish(item, self.run_block(item.body, inner))
+            results = self.finish(item, self.run_block(item.body, inner), inner)
         finally:
             self.depth -= 1
         return results[item.outputs[0].name] if len(results) == 1 else Outputs(results)
@@ -283,7 +283,17 @@ class Functions:
                 raise PipeError(f"`{param.name}` = {comp} is outside {low}..{high}", param, "size")
         return value
 
-    def finish(self, item, returned):
+    def check_extents(self, stated, value, scope, node):
+        """The extents that an output's type states."""
+        extents = stated.extents or [None, None]
+        if len(extents) != value.rank:
+            raise PipeError(f"{len(extents)} dimensions are stated, {value.rank} returned", node)
+        for extent, (_, size) in zip(extents, value.domain):
+            if extent is not None and not (extent.kind == "name" and extent.name == "_") \
+                    and self.whole_number(extent, scope, "an extent") != size:
+                raise PipeError("an output does not have the extents that are stated", node, "size")
+
+    def finish(self, item, returned, scope):
         """The outputs of a pipe by name, converted to their types."""
         if not returned or len(returned) != len(item.outputs):
             raise PipeError(f"`{item.name}` has to return {len(item.outputs)} values", item)
@@ -294,6 +304,7 @@ class Functions:
                 raise PipeError("an output has to be an image or array", node)
             if value.size == 0:
                 raise PipeError("an output is empty", node, "size")
+            self.check_extents(output.type, value, scope, node)
             results[output.name] = value.bare()
         return results
 

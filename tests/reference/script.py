@@ -119,7 +119,7 @@ class Script:
                 self.bind_parameter(param, parameters, scope)
         if parameters:
             raise PipeError(f"the pipe has no parameter {', '.join(parameters)}")
-        return self.evaluator.finish(item, self.evaluator.run_block(item.body, scope))
+        return self.evaluator.finish(item, self.evaluator.run_block(item.body, scope), scope)
 
     def is_picture(self, param):
         return param.type is not None and (param.type.image or param.type.extents is not None)
