@@ -6,7 +6,7 @@ element per point.
 
 from . import images, operators
 from . import reductions as reduce_kinds
-from .arithmetic import INTEGERS, apply, f32, is_list
+from .arithmetic import FLOATS, INTEGERS, apply, f32, is_list
 from .domains import Form
 from .errors import PipeError
 from .functions import Functions
@@ -98,7 +98,7 @@ class Evaluator(Statements, Functions):
             comps = [c for v in values for c in v.converted(base).comps]
             if len(comps) > 4:
                 raise PipeError("a pixel has at most four components", node)
-            return operators.result_of(base, comps, values)
+            return operators.result_of(base, comps, values, literal=all(v.literal for v in values))
         return lift(pixel, items, node)
 
     def eval_array(self, node, scope):
@@ -345,17 +345,18 @@ class Evaluator(Statements, Functions):
     def add_element(self, node, body, mask, position, state):
         if state["accumulator"] is None:
             state["const"] = True
-            picture = state["whole"] and node.name == "sum" and body.type == Type("f32", 1)
-            state["accumulator"] = (reduce_kinds.PictureSum(state["whole"]) if picture
-                                    else reduce_kinds.KINDS[node.name](body.type, node))
-            for _ in range(state["skipped"] if picture else 0):
-                state["accumulator"].add(None)
+            if state["whole"] and node.name in ("sum", "mean") and body.type.base in FLOATS:
+                state["accumulator"] = reduce_kinds.PictureSum(state["whole"], body.type.lanes, node.name == "mean")
+                for _ in range(state["skipped"]):
+                    state["accumulator"].leave_out()
+            else:
+                state["accumulator"] = reduce_kinds.KINDS[node.name](body.type, node)
         state["count"] += 1
         state["inexact"] = max(state["inexact"], operators.doubt([body]))
         state["const"] &= body.const and mask is None
         accumulator = state["accumulator"]
-        if isinstance(accumulator, reduce_kinds.PictureSum):
-            accumulator.add(None if mask is False else body.comps[0], mask)
+        if mask is False and isinstance(accumulator, reduce_kinds.PictureSum):
+            accumulator.leave_out()
         else:
             accumulator.add(body, mask, position)
 
@@ -364,7 +365,7 @@ class Evaluator(Statements, Functions):
         if state["accumulator"] is None:
             state["skipped"] += 1
         elif isinstance(state["accumulator"], reduce_kinds.PictureSum):
-            state["accumulator"].add(None)
+            state["accumulator"].leave_out()
 
     def accumulator_for_nothing(self, node, scope):
         """No element at all: the body is looked at without points, for its type."""

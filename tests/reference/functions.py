@@ -131,8 +131,8 @@ class Functions:
         image = self.image(self.value(node.args[0].value, scope), node)
         modes, sides, position = {}, {}, 0
         for arg in node.args[1:]:
-            if arg.label in ("x", "y", "z"):
-                modes["xyz".index(arg.label)] = arg.value
+            if arg.label and arg.label in "xyzwv":
+                modes["xyzwv".index(arg.label)] = arg.value
             elif arg.label in SIDES:
                 sides[arg.label] = self.whole_number(arg.value, scope, "pad")
             elif arg.label:
@@ -245,7 +245,8 @@ class Functions:
         return self.without_literal(self.stated(result, item.returns, node))
 
     def call_pipe(self, item, node, scope):
-        """A pipe called from another: its images move to (0, 0) without pads, types are exact."""
+        """A pipe called from another: its images move to (0, 0) without pads, types are exact; what it gives
+        starts at (0, 0)."""
         if self.depth > DEEPEST_CALL:
             raise PipeError(f"`{item.name}` reaches itself", node)
         self.depth += 1
@@ -256,6 +257,7 @@ class Functions:
             results = self.finish(item, self.run_block(item.body, inner), inner)
         finally:
             self.depth -= 1
+        results = {name: images.origin(value) for name, value in results.items()}
         return results[item.outputs[0].name] if len(results) == 1 else Outputs(results)
 
     def pipe_argument(self, param, scope, node):

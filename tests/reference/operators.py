@@ -123,7 +123,7 @@ def negate(value, node):
     base = a.promoted(value.type.base)
     source = value.converted(base)
     comps = [a.arithmetic(operator.neg, base, c) for c in source.comps]
-    return result_of(base, comps, (value,), literal=value.literal and value.number <= 2**31,
+    return result_of(base, comps, (value,), literal=value.literal,
                      form=source.form and source.form.scaled(-1),
                      bounds=scale_range(range_of(source), -1) if base == "i32" else None)
 
@@ -221,6 +221,8 @@ def is_scalar_function(name):
 
 def call_scalar(name, values, node):
     """A scalar or pixel function of the language."""
+    if name in ("min", "max") and 2 < len(values) <= 8:
+        return call_scalar(name, [call_scalar(name, values[:-1], node), values[-1]], node)
     if len(values) != ARGUMENTS.get(name, 1):
         raise PipeError(f"{name} takes {ARGUMENTS.get(name, 1)} arguments, not {len(values)}", node)
     if name in EXPANDED:
@@ -246,9 +248,18 @@ def bits(name, values, node):
     if name in BITS:
         both = [v.converted(base) for v in values]
         return result_of(base, by_lane(lambda x, y: a.arithmetic(BITS[name], base, x, y), both, node), values)
-    shift = (lambda x, n: x << (n & 31)) if name == "shift_left" else (lambda x, n: x >> (n & 31))
     both = [values[0].converted(base), values[1]]
-    return result_of(base, by_lane(lambda x, y: a.arithmetic(shift, base, x, y), both, node), values)
+    function = left_shift if name == "shift_left" else right_shift
+    return result_of(base, by_lane(lambda x, y: a.arithmetic(function, base, x, y), both, node), values)
+
+
+def left_shift(x, n):
+    """A distance outside 0..31 shifts everything out."""
+    return x << n if 0 <= n <= 31 else 0
+
+
+def right_shift(x, n):
+    return x >> n if 0 <= n <= 31 else -1 if x < 0 else 0
 
 
 def call_abs(values, node):
@@ -260,7 +271,7 @@ def call_sign(values, node):
     base = a.promoted(values[0].type.base)
     one = 1.0 if base == "f32" else 1
     def sign(v):
-        return one if v > 0 else -one if v < 0 else v
+        return one if v > 0 else -one if v < 0 else 0 * one
     return result_of(base, [a.apply(sign, c) for c in values[0].converted(base).comps], values)
 
 

@@ -213,9 +213,9 @@ def plus(x, y):
     return a.arithmetic(operator.add, "f32", x, y)
 
 
-class PictureSum:
-    """The f32 sum over a whole picture: 16 lanes per row added 8-4-2-1, rows in order within chunks of 64,
-    chunks pairwise."""
+class PictureLine:
+    """The f32 sum of one component over a whole picture: 16 lanes per row added 8-4-2-1, rows in order
+    within chunks of 64, chunks pairwise."""
 
     def __init__(self, width):
         self.width, self.rows, self.lanes, self.column = width, [], [0.0] * LANES, 0
@@ -245,4 +245,27 @@ class PictureSum:
         while len(chunks) > 1:
             paired = [plus(x, y) for x, y in zip(chunks[::2], chunks[1::2])]
             chunks = paired + chunks[len(chunks) & ~1:]
-        return Value(Type("f32", 1), [chunks[0] if chunks else 0.0])
+        return chunks[0] if chunks else 0.0
+
+
+class PictureSum:
+    """The f32 sum or mean over a whole picture, component by component."""
+
+    def __init__(self, width, lanes, mean):
+        self.lines = [PictureLine(width) for _ in range(lanes)]
+        self.mean, self.count = mean, 0
+
+    def leave_out(self):
+        for line in self.lines:
+            line.add(None)
+
+    def add(self, value, mask, position):
+        for k, line in enumerate(self.lines):
+            line.add(value.comps[k], mask)
+        self.count = a.apply(operator.add, self.count, 1 if mask is None else a.apply(int, mask))
+
+    def result(self):
+        totals = [line.result() for line in self.lines]
+        if self.mean:
+            totals = [a.apply(lambda t, n: a.f32(t / n) if n else 0.0, t, self.count) for t in totals]
+        return Value(Type("f32", len(totals)), totals)

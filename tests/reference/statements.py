@@ -161,7 +161,7 @@ class Statements:
             raise PipeError(f"expected {wanted}", node)
         if value.type.lanes != wanted.lanes:
             raise PipeError(f"{value.type} is given where {wanted} is stated", node)
-        literal = isinstance(value, Value) and value.literal and fits(value.number, wanted.base)
+        literal = isinstance(value, Value) and value.literal and fits(value, wanted.base)
         if not widens(value.type.base, wanted.base) and not literal:
             raise PipeError(f"{value.type} does not become {wanted} by itself: write {wanted.base}(...)", node)
         return value.converted(wanted.base)

@@ -241,20 +241,20 @@ def as_image(value, domain, const=None):
                  inexact=value.inexact)
 
 
-def fits(value, base):
-    """Whether a literal's value lies in an integer type, or is exact enough for a float type."""
+def fits(literal, base):
+    """Whether a literal's values lie in an integer type; a float type takes any."""
     if base in INTEGERS:
-        return INTEGERS[base][0] <= value <= INTEGERS[base][1]
+        return all(INTEGERS[base][0] <= c <= INTEGERS[base][1] for c in literal.comps)
     return base in FLOATS
 
 
 def common_type(values, node, selecting=True):
     """The common type of values. Integer literals take the others' type where they fit."""
-    literals = [v for v in values if v.literal and v.type.base in INTEGERS and v.type.lanes == 1]
+    literals = [v for v in values if v.literal and v.type.base in INTEGERS]
     others = [v for v in values if v not in literals] or literals
     base = others[0].type.base
     for value in others[1:] + [v for v in literals if v not in others]:
-        if value in literals and fits(value.number, base) and (selecting or base == "u32"):
+        if value in literals and fits(value, base) and (selecting or base == "u32"):
             continue
         joined = common(base, value.type.base)
         if joined is None:
