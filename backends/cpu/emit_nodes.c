@@ -111,7 +111,9 @@ static LLVMValueRef instance_of(emitter *e, ref r, int u, int row, int c, bool v
     case OP_coord: return coordinate(e, n.index, u, row);
     case OP_splat: return emit_part(e, args[0], u, row, 0, vector);
     case OP_vec:   return emit_part(e, args[c], u, row, 0, vector);
-    case OP_comp:  return emit_part(e, args[0], u, row, n.index, vector);
+    case OP_comp:
+        if (node_at(e->pipe, args[0])->op != OP_param) return emit_part(e, args[0], u, row, n.index, vector);
+        return param_value(e, node_at(e->pipe, args[0])->payload, n.index);       /* a flat line keeps but one component of a pixel */
     case OP_select:
         for (int k = 0; k < 3; k++) v[k] = emit_part(e, node_arg(e->pipe, r, k), u, row, c, vector);
         return LLVMBuildSelect(e->builder, v[0], v[1], v[2], "");

@@ -15,13 +15,26 @@ static const cpu_read *read_of(const cpu_stage *c, ref load)
     return NULL;
 }
 
+/* One component all the way down: a flat line keeps a single one of every pixel, so nothing may be taken out of a pixel but of
+ * a parameter, whose components are in memory. */
+static bool components_apart(shape_maker *m, ref r)
+{
+    ref_list nodes = { 0 };
+    reached_nodes(m->s->pipe, m->s->memory, &r, 1, &nodes);
+    for (uint32_t k = 0; k < nodes.count; k++) {
+        const tensor_node *n = node_at(m->s->pipe, nodes.items[k]);
+        if (n->type.lanes > 1 && (n->op != OP_param || nodes.items[k] == r)) return false;
+    }
+    return true;
+}
+
 /* The same operations for every component, whose neighbours are the same component: then a row is a line of components. */
 static bool node_is_flat(shape_maker *m, const cpu_stage *c, ref r, int lanes)
 {
     tensor_pipe *p = m->s->pipe;
     const tensor_node *n = node_at(p, r);
     if (!(depends_of(p, &m->s->all, r)->coords & 1))
-        return n->type.lanes == 1 || n->op == OP_splat || n->op == OP_const || n->op == OP_acc;
+        return n->op == OP_acc || components_apart(m, n->op == OP_splat ? node_arg(p, r, 0) : r);
     switch ((tensor_op)n->op) {
     case OP_coord: return true;                          /* as an index; value_uses_column asks about the rest */
     case OP_vec: case OP_comp: case OP_splat: return lanes == 1;
