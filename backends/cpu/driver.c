@@ -284,42 +284,41 @@ static void return_outputs(call *c)
 
 /* Rows that a line must keep (scheduling.md section 3): for a single reader its window, widened by what a border folds back;
  * for several, all that lies between the reader that is furthest behind and the one that is furthest ahead. */
-static int32_t line_rows(const call *c, const plan_stage *stages, const plan_section *section, int k)
+static int32_t line_rows(const call *c, const plan_stage *stages, const plan_section *section, int32_t batch, int k)
 {
     int readers = 0;
-    double lowest = 0, highest = 0, window = 1, most = 1;
+    double lowest = 0, highest = 0, window = 1;
     for (int j = k + 1; j < section->n_stages; j++)
         for (int i = 0; i < stages[j].n_edges; i++) {
             const plan_edge *e = &c->run.plan.edges[stages[j].first_edge + i];
             if (e->producer != k) continue;
             const double *reader = c->reach + 3 * j;
             double lo = c->slots[e->lo_y], hi = c->slots[e->hi_y];
-            double a = (e->p_y * reader[1] + lo) / e->q_y, b = (e->p_y * (reader[2] + stages[j].group) + hi) / e->q_y + 1;
+            double a = (e->p_y * reader[1] + lo) / e->q_y, b = (e->p_y * (reader[2] + batch) + hi) / e->q_y + 1;
             if (readers == 0 || a < lowest) lowest = a;
             if (readers == 0 || b > highest) highest = b;
-            double span = (hi > 0 ? hi : 0) - (lo < 0 ? lo : 0) + e->p_y * (double)stages[j].group;
+            double span = (hi > 0 ? hi : 0) - (lo < 0 ? lo : 0) + e->p_y * (double)batch;
             if (span / e->q_y + 2 > window) window = span / e->q_y + 2;
-            if (stages[j].group > most) most = stages[j].group;
             readers++;
         }
     double rows = window;
-    if (readers > 1 && highest - lowest + 2 * most + stages[k].group + 2 > rows) rows = highest - lowest + 2 * most + stages[k].group + 2;
+    if (readers > 1 && highest - lowest + 3 * batch + 2 > rows) rows = highest - lowest + 3 * batch + 2;
     return rows > 1e8 ? 100000000 : (int32_t)rows + 1;
 }
 
 /* Lowest and highest row of every stage, beside its slope times the driver's row. */
-static void section_reach(call *c, const plan_stage *stages, const plan_section *section)
+static void section_reach(call *c, const plan_stage *stages, const plan_section *section, int32_t batch)
 {
     double *reach = c->reach;
     for (int k = 0; k < section->n_stages; k++) { reach[3 * k] = -1; reach[3 * k + 1] = 1e30; reach[3 * k + 2] = -1e30; }
     for (int k = section->n_stages - 1; k >= 0; k--) {
-        if (k >= section->n_stages - section->n_sinks) { reach[3 * k] = 1; reach[3 * k + 1] = 0; reach[3 * k + 2] = stages[k].group; }
+        if (k >= section->n_stages - section->n_sinks) { reach[3 * k] = 1; reach[3 * k + 1] = 0; reach[3 * k + 2] = batch; }
         for (int i = 0; i < stages[k].n_edges; i++) {
             const plan_edge *e = &c->run.plan.edges[stages[k].first_edge + i];
             if (e->producer < 0) continue;
             double *r = reach + 3 * e->producer;
             double lo = (e->p_y * reach[3 * k + 1] + c->slots[e->lo_y]) / e->q_y;
-            double hi = (e->p_y * (reach[3 * k + 2] + stages[k].group) + c->slots[e->hi_y]) / e->q_y + 1;
+            double hi = (e->p_y * (reach[3 * k + 2] + batch) + c->slots[e->hi_y]) / e->q_y + 1;
             r[0] = reach[3 * k] * e->p_y / e->q_y;
             if (lo < r[1]) r[1] = lo;
             if (hi > r[2]) r[2] = hi;
@@ -384,10 +383,10 @@ static int32_t choose_strip(const section_run *r, const call *c, int32_t workers
 static int64_t plan_lines(call *c, const section_run *r)
 {
     uint32_t mode = enter_float_mode();
-    section_reach(c, r->stages, r->section);
+    section_reach(c, r->stages, r->section, r->batch);
     double halo = 0;
     for (int k = 0; k < r->section->n_stages; k++) {
-        c->line_slots[k] = line_rows(c, r->stages, r->section, k);
+        c->line_slots[k] = line_rows(c, r->stages, r->section, r->batch, k);
         if (c->reach[3 * k + 2] - c->reach[3 * k + 1] > halo) halo = c->reach[3 * k + 2] - c->reach[3 * k + 1];
     }
     int64_t rows = halo > 1e8 ? 100000000 : (int64_t)halo;
@@ -423,6 +422,8 @@ static int run_section(call *c, const plan_section *section)
     sinks_extent(c, &r);
     r.n_tasks = span_count(r.outer[0]) * span_count(r.outer[1]) * span_count(r.outer[2]);
     if (span_is_empty(r.x) || span_is_empty(r.y) || r.n_tasks == 0) return HALO_OK;
+    r.batch = 1;
+    for (int k = 0; k < section->n_stages; k++) if (r.stages[k].group > r.batch) r.batch = r.stages[k].group;
     int64_t halo = plan_lines(c, &r);
     r.scratch = take(c->run.exec, (int64_t)sizeof(line) * section->n_stages);
     if (!r.scratch) return HALO_ERROR_MEMORY;

@@ -37,6 +37,7 @@ typedef struct section_run {
     const plan_stage   *stages;
     span32  x, y, outer[3];               /* the driver's (first sink's) pixels */
     int32_t block_width, strip_rows;
+    int32_t batch;                        /* rows asked for at a time: the largest group of the section's stages */
     int32_t n_blocks, n_strips;
     int64_t n_tasks;
     int64_t next_task;                    /* atomic: the shared counter */
@@ -278,11 +279,14 @@ static void ensure_rows(worker *w, int k, int64_t upto)
     line *l = &w->lines[k];
     if (upto > w->needs[k].y.hi) upto = w->needs[k].y.hi;
     while (l->next <= upto) {
-        int32_t n_rows = rows_at_once(w, s, l->next, upto);
-        ensure_producers(w, s, l->next, n_rows);
-        if (s->memory < 0) make_line_rows(w, k, l->next, n_rows);
-        else make_sink_rows(w, k, l->next, n_rows);
-        l->next += n_rows;
+        int64_t last = min64(upto, (int64_t)l->next + w->section->batch - 1);
+        ensure_producers(w, s, l->next, (int32_t)(last - l->next + 1));
+        while (l->next <= last) {
+            int32_t n_rows = rows_at_once(w, s, l->next, last);
+            if (s->memory < 0) make_line_rows(w, k, l->next, n_rows);
+            else make_sink_rows(w, k, l->next, n_rows);
+            l->next += n_rows;
+        }
     }
 }
 
@@ -338,7 +342,7 @@ static void run_strip(worker *w, span32 x, span32 y)
             if (w->frame.outer[d] < wanted.lo || w->frame.outer[d] > wanted.hi) w->needs[k].x = EMPTY_SPAN;
         }
     place_lines(r->stages, section->n_stages, w->needs, r->line_slots, w->lines, (char *)w->lines + r->line_offset_bytes);
-    int32_t step = r->stages[driver].group;
+    int32_t step = r->batch;
     for (int64_t row = y.lo; row <= y.hi && !__atomic_load_n(&r->run->stop, __ATOMIC_RELAXED); row += step)
         for (int k = driver; k < section->n_stages; k++) {
             int64_t shift = (int64_t)slots[r->stages[k].lo[1]] - slots[r->stages[driver].lo[1]];
