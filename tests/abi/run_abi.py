@@ -70,6 +70,8 @@ def table_row(options, script, pipe, header, layouts):
 def build(options, script, name, *switches):
     """A library and its header; returns what the header says."""
     header = os.path.join(options.folder, name + ".h")
+    if options.cpu:
+        switches += ("--cpu", options.cpu, "--strict")
     run(options.halo, "build", script, "-o", os.path.join(options.folder, name + ".a"), "--header", header, *switches)
     with open(header, encoding="ascii") as file:
         return file.read()
@@ -94,6 +96,7 @@ def build_filters(options):
     with open(os.path.join(options.folder, "filters_table.c"), "w", encoding="ascii") as file:
         file.write('#include "support.h"\n' + "".join(f'#include "{name}.h"\n' for name in libraries) + "".join(functions))
         file.write("const filter FILTERS[] = {\n" + "".join(rows) + "};\n")
+        file.write(f"const bool FILTERS_ARE_STRICT = {'true' if options.cpu else 'false'};\n")
         file.write("const size_t N_FILTERS = sizeof FILTERS / sizeof *FILTERS;\n")
     return libraries
 
@@ -105,6 +108,7 @@ def main():
     parser.add_argument("--folder", required=True)
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--only", help="this program only")
+    parser.add_argument("--cpu", help="build for this processor, with --strict")
     options = parser.parse_args()
     os.makedirs(options.folder, exist_ok=True)
 

@@ -240,7 +240,7 @@ static const halo_pipe *interpreted(const filter *f)
     assert_in_range(k, 0, 3);
     if (!programs[k].script) {
         programs[k].script = f->script;
-        programs[k].program = halo_compile_file(f->script, &(halo_options){ .engine = HALO_ENGINE_INTERPRETER });
+        programs[k].program = halo_compile_file(f->script, &(halo_options){ .engine = HALO_ENGINE_INTERPRETER, .strict = FILTERS_ARE_STRICT });
     }
     halo_program *program = programs[k].program;
     if (!halo_program_ok(program)) fail_msg("%s", halo_program_messages(program));

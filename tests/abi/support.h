@@ -17,7 +17,7 @@
 
 #include "halo/abi.h"
 
-enum { MOST_IMAGES = 4, MOST_FILTERS = 64, POISON = 0xA5 };
+enum { MOST_IMAGES = 6, MOST_FILTERS = 64, POISON = 0xA5 };
 
 /* ---- pipes ------------------------------------------------------------------------------------- */
 
@@ -46,6 +46,7 @@ typedef struct filter {
 
 extern const filter FILTERS[];
 extern const size_t N_FILTERS;
+extern const bool FILTERS_ARE_STRICT;    /* built with --strict, for a processor without FMA */
 
 const filter *find_filter(const char *name);
 

@@ -36,8 +36,8 @@ static void null_pointers(call *c)
 
 static void null_pointers_of_size_and_needs(call *c)
 {
-    halo_image stated[MOST_IMAGES], *stated_images[MOST_IMAGES] = { stated, stated + 1, stated + 2, stated + 3 };
-    halo_part needs[MOST_IMAGES], *parts[MOST_IMAGES] = { needs, needs + 1, needs + 2, needs + 3 }, part = { { 0 }, { 1, 1, 1, 1, 1 } };
+    halo_image stated[MOST_IMAGES], *stated_images[MOST_IMAGES] = { stated, stated + 1, stated + 2, stated + 3, stated + 4, stated + 5 };
+    halo_part needs[MOST_IMAGES], *parts[MOST_IMAGES] = { needs, needs + 1, needs + 2, needs + 3, needs + 4, needs + 5 }, part = { { 0 }, { 1, 1, 1, 1, 1 } };
     stated_images[0] = NULL;
     assert_int_equal(c->filter->size(c->in_images, NULL, stated_images), HALO_ERROR_NULL);
     stated_images[0] = stated;

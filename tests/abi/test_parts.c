@@ -32,7 +32,7 @@ static bool inside(const halo_part *part, const halo_part *whole)
 
 static void ask_needs(const call *c, const halo_part *part, halo_part *needs)
 {
-    halo_part *pointers[MOST_IMAGES] = { needs, needs + 1, needs + 2, needs + 3 }, whole;
+    halo_part *pointers[MOST_IMAGES] = { needs, needs + 1, needs + 2, needs + 3, needs + 4, needs + 5 }, whole;
     halo_image unread[MOST_IMAGES];
     const halo_image *in[MOST_IMAGES];
     for (int k = 0; k < c->filter->n_inputs; k++) {
@@ -138,7 +138,7 @@ static void wrong_parts(void **state)
     common_extent(&c, extent);
     for (int d = 0; d < c.filter->outputs[0].rank; d++)
         for (int kind = 0; kind < 4; kind++) {
-            halo_part part = { 0 }, needs[MOST_IMAGES], *pointers[MOST_IMAGES] = { needs, needs + 1, needs + 2, needs + 3 };
+            halo_part part = { 0 }, needs[MOST_IMAGES], *pointers[MOST_IMAGES] = { needs, needs + 1, needs + 2, needs + 3, needs + 4, needs + 5 };
             memcpy(part.extent, extent, sizeof extent);
             if (kind == 0) part.extent[d] = 0;
             if (kind == 1) part.extent[d]++;

@@ -105,8 +105,8 @@ static halo_image dense_image(const image_type *type, const int32_t *extent, siz
 /* Runs on pictures of nothing; the seconds that it took. */
 static double run_large(const filter *f, int32_t width, int32_t height, const void *params, const halo_exec *exec, int *code)
 {
-    halo_image in[MOST_IMAGES], out[MOST_IMAGES] = { 0 }, *outs[MOST_IMAGES] = { out, out + 1, out + 2, out + 3 };
-    const halo_image *in_images[MOST_IMAGES] = { in, in + 1, in + 2, in + 3 }, *out_images[MOST_IMAGES] = { out, out + 1, out + 2, out + 3 };
+    halo_image in[MOST_IMAGES], out[MOST_IMAGES] = { 0 }, *outs[MOST_IMAGES] = { out, out + 1, out + 2, out + 3, out + 4, out + 5 };
+    const halo_image *in_images[MOST_IMAGES] = { in, in + 1, in + 2, in + 3, in + 4, in + 5 }, *out_images[MOST_IMAGES] = { out, out + 1, out + 2, out + 3, out + 4, out + 5 };
     size_t bytes;
     for (int k = 0; k < f->n_inputs; k++) {
         int32_t extent[5];
