@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""The bulk loop of a blur has no branch but its own: no test per tap, per border, per pixel.
+
+    tests/explain/check_assembly.py --halo build/halo
+
+Reads `halo show --stage asm`: every innermost loop that has packed multiply-adds holds no jump and no call but what ends it.
+"""
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+
+TAPS = "[[1, 2, 3, 2, 1], [2, 5, 6, 3, 2], [3, 7, 9, 7, 5], [1, 3, 5, 3, 1], [2, 1, 2, 4, 1]] / 83"
+# Pipes and the packed multiply-adds that one of their loops has at least: taps but the first, which is a product.
+SCRIPTS = {
+    "grey": (f"pipe grey(src: image f32) -> image f32 {{ return conv(pad(src, edge), {TAPS}) }}", 24),
+    "colour": (f"pipe colour(src: image u8x3) -> image u8x3 {{ return u8(conv(pad(src, edge), {TAPS})) }}", 24),
+    "reflected": (f"pipe reflected(src: image u16) -> image f32 {{ return conv(pad(src, reflect), {TAPS}) }}", 24),
+    "constant": (f"pipe constant(src: image f32x3) -> image f32x3 {{ return conv(pad(src, zero), {TAPS}) }}", 24),
+    "mixed": (f"pipe mixed(src: image u8) -> image f32 {{ return conv(pad(src, x: wrap, y: reflect101), {TAPS}) }}", 24),
+    "chain": (f"pipe chain(src: image u8x3) -> image f32x3 {{\n a = conv(pad(src, edge), {TAPS})\n"
+              f" return conv(pad(a * a, edge), {TAPS})\n}}", 24),
+}
+
+LABEL = re.compile(r"^(\.?[\w.$]+):")
+JUMP = re.compile(r"^\s+(j\w+)\s+(\.L\w+)")
+CALL = re.compile(r"^\s+call\w*\s")
+PACKED = re.compile(r"^\s+vfn?m(?:add|sub)\d+ps\s.*%[yz]mm")
+
+failures = []
+
+
+def expect(condition, what):
+    if not condition:
+        failures.append(what)
+        print(f"FAILED {what}")
+
+
+def innermost_loops(lines):
+    """Lists of lines from a label to the last jump back to it, without a label that is jumped back to inside."""
+    labels = {match[1]: k for k, line in enumerate(lines) if (match := LABEL.match(line))}
+    ends = {}
+    for k, line in enumerate(lines):
+        match = JUMP.match(line)
+        if match and labels.get(match[2], k) < k:
+            ends[labels[match[2]]] = k
+    for start, end in ends.items():
+        if not any(start < other <= end for other in ends):
+            yield lines[start:end + 1]
+
+
+def branches(loop):
+    """What changes the way through a loop, but for its own test: the jump back, or where that is unconditional, one way out."""
+    inside = {match[1] for line in loop if (match := LABEL.match(line))}
+    found = [line.strip() for line in loop[:-1] if JUMP.match(line) or CALL.match(line)]
+    ways_out = [line for line in found if (match := JUMP.match("\t" + line)) and match[2] not in inside]
+    if JUMP.match(loop[-1])[1] == "jmp" and ways_out:
+        found.remove(ways_out[0])
+    return found
+
+
+def check(name, assembly, least):
+    most = 0
+    for loop in innermost_loops(assembly.splitlines()):
+        packed = sum(bool(PACKED.match(line)) for line in loop)
+        if packed == 0:
+            continue
+        most = max(most, packed)
+        expect(not branches(loop), f"{name}: a bulk loop with {packed} multiply-adds has {branches(loop)}")
+    expect(most >= least, f"{name}: the largest bulk loop has {most} packed multiply-adds, expected {least}")
+
+
+def self_check():
+    """That a branch would be seen."""
+    body = ["\tvfmadd231ps\t(%rax), %ymm1, %ymm2", "\tcmpq\t%rax, %rcx", "\tje\t.LBB0_9", "\tvaddps\t%ymm1, %ymm2, %ymm2"]
+    lines = ["f:", ".LBB0_2:", *body, "\tjle\t.LBB0_2", ".LBB0_9:", "\tretq"]
+    (loop,) = innermost_loops(lines)
+    expect(branches(loop) == ["je\t.LBB0_9"] and sum(bool(PACKED.match(line)) for line in loop) == 1, "a branch in a loop is seen")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--halo", required=True)
+    options = parser.parse_args()
+    self_check()
+    with tempfile.TemporaryDirectory() as folder:
+        scripts = {name: (os.path.join(folder, name + ".pipe"), least) for name, (_, least) in SCRIPTS.items()}
+        for name, (text, _) in SCRIPTS.items():
+            with open(scripts[name][0], "w", encoding="ascii") as file:
+                file.write(text + "\n")
+        scripts["blur"] = (os.path.join(ROOT, "examples", "blur.pipe"), 4)         # two passes of five taps
+        for name, (path, least) in scripts.items():
+            done = subprocess.run([options.halo, "show", path, "--stage", "asm", "--cpu", "x86-64-v3"], capture_output=True, text=True, timeout=120)
+            expect(done.returncode == 0, f"halo show {name}: {done.stderr}")
+            check(name, done.stdout, least)
+    print(f"{len(failures)} failed" if failures else "all passed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
