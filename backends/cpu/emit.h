@@ -92,6 +92,7 @@ LLVMValueRef emit_constant(emitter *e, int kind, uint32_t bits);
 node_value  *emit_node(emitter *e, ref r);
 LLVMValueRef emit_scalar(emitter *e, ref r, int row);                 /* of a node that doesn't vary */
 LLVMValueRef emit_part(emitter *e, ref r, int u, int row, int component, bool as_vector);
+bool emit_fold_varies(emitter *e, uint32_t fold);
 bool emit_varies(emitter *e, ref r);
 int  emit_components(const emitter *e, ref r);
 void emit_remember(emitter *e, ref r, LLVMValueRef *parts, int count, bool varies);   /* an outside-made value of a node */

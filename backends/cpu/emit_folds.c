@@ -204,8 +204,7 @@ static bool is_skewed(const emitter *e, uint32_t fold)
 void emit_fold(emitter *e, uint32_t number)
 {
     fold_emitter f = { .e = e, .number = number, .fold = *fold_at(e->pipe, number) };
-    ref result = tensor_result(e->pipe, number, 0);
-    f.varies = (depends_of(e->pipe, e->all, result)->coords & 1) != 0;
+    f.varies = emit_fold_varies(e, number);
     for (int a = 0; a < f.fold.n_accs; a++) {
         f.components[a] = emit_components(e, f.fold.init[a]);
         f.count[a] = (f.varies ? e->unroll : 1) * e->group * f.components[a];

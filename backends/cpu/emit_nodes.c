@@ -7,14 +7,39 @@
 
 int emit_components(const emitter *e, ref r) { return e->flat ? 1 : node_type(e->pipe, r).lanes; }
 
+/* A fold varies along the row with a column that it uses, or with the accumulators of a varying fold around it. */
+bool emit_fold_varies(emitter *e, uint32_t fold)
+{
+    ref result = tensor_result(e->pipe, fold, 0);
+    if (e->varying[result]) return e->varying[result] == 2;
+    const depend *d = depends_of(e->pipe, e->all, result);
+    bool varies = (d->coords & 1) != 0;
+    if (!varies && depend_is_open(d)) {
+        tensor_fold f = *fold_at(e->pipe, fold);
+        ref roots[2 * TENSOR_MAX_ACCS + 1];
+        uint32_t n = 0;
+        if (f.where) roots[n++] = f.where;
+        for (int a = 0; a < f.n_accs; a++) { roots[n++] = f.init[a]; roots[n++] = f.next[a]; }
+        ref_list nodes = { 0 };
+        reached_nodes(e->pipe, e->m->memory, roots, n, &nodes);
+        for (uint32_t k = 0; k < nodes.count && !varies; k++) {
+            const tensor_node *acc = node_at(e->pipe, nodes.items[k]);
+            uint32_t around = acc->payload;
+            varies = acc->op == OP_acc && depend_on_fold(depends_of(e->pipe, e->all, result), around) && emit_fold_varies(e, around);
+        }
+    }
+    e->varying[result] = varies ? 2 : 1;
+    return varies;
+}
+
 /* Along the row: through the column, or through an accumulator of a fold that varies. */
 bool emit_varies(emitter *e, ref r)
 {
-    if (e->varying[r]) return e->varying[r] == 2;
     tensor_node n = *node_at(e->pipe, r);
+    if (n.op == OP_acc || n.op == OP_result) return emit_fold_varies(e, n.payload);
+    if (e->varying[r]) return e->varying[r] == 2;
     bool varies = (depends_of(e->pipe, e->all, r)->coords & 1) != 0;
-    if (n.op == OP_acc) varies = (depends_of(e->pipe, e->all, tensor_result(e->pipe, n.payload, n.index))->coords & 1) != 0;
-    else if (depend_is_open(depends_of(e->pipe, e->all, r)))
+    if (!varies && depend_is_open(depends_of(e->pipe, e->all, r)))
         for (int k = 0; k < n.n_args && !varies; k++) varies = emit_varies(e, node_arg(e->pipe, r, k));
     e->varying[r] = varies ? 2 : 1;
     return varies;
