@@ -26,7 +26,7 @@ class Pipeline(WindowStages, PlainStages, OtherStages):
         self.lines, self.functions, self.pool = [], [], []
         self.inputs, self.arrays, self.params, self.cells, self.plain = [], [], {}, [], []
         self.counter, self.work = 0, 0
-        self.strict = False
+        self.strict = self.random.random() < 0.05
         self.special = False
         self.size = self.random_size()
         for _ in range(self.random.choice((1, 1, 2))):
@@ -46,6 +46,8 @@ class Pipeline(WindowStages, PlainStages, OtherStages):
             return self.random.choice(((1, line), (line, 1)))
         if kind < 0.55:
             return (self.random.randint(1, 9), self.random.randint(1, 9))
+        if kind < 0.7:  # around the widths of vectors
+            return (self.random.choice((7, 8, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65)), self.random.randint(1, 12))
         if kind < 0.93:
             return (self.random.randint(2, 36), self.random.randint(2, 20))
         return (self.random.randint(20, 70), self.random.randint(10, 50))
@@ -57,6 +59,9 @@ class Pipeline(WindowStages, PlainStages, OtherStages):
         return f"{letter}{self.counter}"
 
     def emit(self, text):
+        """Adds a line, sometimes with a hint, which never changes a result."""
+        if not text.startswith("for") and "[0] =" not in text and self.random.random() < 0.025:
+            text = self.random.choice(("@materialize ", "@inline ", "@tile(16, 8) ", "@tile(4, 3) ")) + text
         self.lines.append("    " + text)
 
     def add(self, name, base, lanes, domain, taps=1):

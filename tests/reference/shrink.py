@@ -53,7 +53,7 @@ def needed(lines, outputs):
     wanted, kept = {v.name for v in outputs}, []
     for line in reversed(lines):
         names = re.findall(r"\b[a-z]+_?\d+\b", line)
-        target = re.match(r"\s*(?:for k in [^{]*\{ *)?([a-z]+_?\d+)", line).group(1)
+        target = re.match(r"\s*(?:@\w+(?:\([^)]*\))? )?(?:for k in [^{]*\{ *)?([a-z]+_?\d+)", line).group(1)
         if target in wanted:
             kept.append(line)
             wanted.update(names)
