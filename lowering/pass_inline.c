@@ -59,7 +59,8 @@ static reads count_reads(tensor_pipe *p, depends *all, stage_loads *loads, uint3
 
 typedef struct body_cost { int operations, loads, casts; bool folds, coordinates, identity; } body_cost;
 
-/* identity: every load is at the stage's own coordinates, unpadded, from a stage of the same domain. */
+/* coordinates: one is used as a value, so that a pad can't move to the loads (f(map(x), src[map(x)]) is not f(x, src[map(x)])).
+ * identity: every load is at the stage's own coordinates, unpadded, from a stage of the same domain. */
 static void cost_load(tensor_pipe *p, uint32_t stage, ref load, body_cost *cost)
 {
     const tensor_stage *s = stage_at(p, stage), *from = stage_at(p, node_at(p, load)->payload);
@@ -80,9 +81,11 @@ static body_cost cost_of(tensor_pipe *p, uint32_t stage)
     for (uint32_t k = 0; k < nodes.count; k++) {
         ref r = nodes.items[k];
         const tensor_node *n = node_at(p, r);
+        for (int a = 0; a < n->n_args && n->op != OP_load; a++)
+            if (node_at(p, node_arg(p, r, a))->op == OP_coord) cost.coordinates = true;
         switch ((tensor_op)n->op) {
         case OP_load:   cost_load(p, stage, r, &cost); break;
-        case OP_coord:  break;
+        case OP_coord:  cost.coordinates = cost.coordinates || r == stage_at(p, stage)->body; break;
         case OP_result: cost.folds = true; cost.operations += 16; break;
         case OP_cast: case OP_wrap: case OP_bitcast: cost.casts++; break;
         case OP_div: case OP_sqrt: case OP_floordiv: case OP_mod: cost.operations += n->type.kind == KIND_f32 ? 8 : 4; break;
@@ -122,8 +125,7 @@ static bool worth_inlining(tensor_pipe *p, depends *all, stage_loads *loads, uin
     if (r.count == 0) return false;
     body_cost cost = cost_of(p, stage);
     if (r.value_padded || (r.padded && (!cost.identity || cost.folds))) return false;
-    bool uses_coordinates = depends_of(p, all, stage_at(p, stage)->body)->coords && cost.loads == 0;
-    if (r.padded && uses_coordinates) return false;
+    if (r.padded && cost.coordinates) return false;
     if (stage_at(p, stage)->inline_hint) return true;
     if (s->rank == 0) return !cost.folds && cost.loads == 0 && cost.operations <= 4;
     if (is_shift(p, stage) && !r.padded) return true;

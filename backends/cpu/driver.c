@@ -282,6 +282,15 @@ static void return_outputs(call *c)
 
 /* ---- sections ----------------------------------------------------------------------------------------- */
 
+/* How far a reader's rows go on beyond a line's last (or begin before its first) and are folded back into it by a mirror. */
+static double rows_folded(const call *c, const plan_stage *line, const plan_stage *reader, const plan_edge *e)
+{
+    if (e->border_y != PLAN_BORDER_reflect && e->border_y != PLAN_BORDER_reflect101) return 0;
+    span32 rows = bounds_of(c->slots, line->lo, line->hi, 1), read = bounds_of(c->slots, reader->lo, reader->hi, 1);
+    read = index_span(e->p_y, e->q_y, read, c->slots[e->lo_y], c->slots[e->hi_y]);
+    return (double)max64(0, max64((int64_t)rows.lo - read.lo, (int64_t)read.hi - rows.hi));
+}
+
 /* Rows that a line must keep (scheduling.md section 3): for a single reader its window, widened by what a border folds back;
  * for several, all that lies between the reader that is furthest behind and the one that is furthest ahead. */
 static int32_t line_rows(const call *c, const plan_stage *stages, const plan_section *section, int32_t batch, int k)
@@ -299,6 +308,8 @@ static int32_t line_rows(const call *c, const plan_stage *stages, const plan_sec
             if (readers == 0 || b > highest) highest = b;
             double span = (hi > 0 ? hi : 0) - (lo < 0 ? lo : 0) + e->p_y * (double)batch;
             if (span / e->q_y + 2 > window) window = span / e->q_y + 2;
+            double folded = rows_folded(c, &stages[k], &stages[j], e) + batch + 2;
+            if (folded > window) window = folded;
             readers++;
         }
     double rows = window;

@@ -303,7 +303,8 @@ static int64_t place_lines(const plan_stage *stages, int n_stages, const stage_n
         int64_t lead = ((int64_t)needs[k].x.lo - needs[k].ends.lo) * s->pixel_bytes;      /* the first made pixel is aligned */
         if (span_is_empty(needs[k].x) || lead < 0) lead = 0;
         int64_t front = (lead + 63) / 64 * 64;
-        int64_t plane = (front - lead + span_count(needs[k].ends) * s->pixel_bytes + 63) / 64 * 64 + 64;
+        /* The same for every block, wherever its first pixel lies: what is measured for some holds for all. */
+        int64_t plane = (63 + span_count(needs[k].ends) * s->pixel_bytes + 63) / 64 * 64 + 64;
         lines[k].slots = (int32_t)max64(1, min64(line_slots[k], span_count(needs[k].y)));
         lines[k].plane_bytes = plane;
         lines[k].row_bytes = plane * s->planes;
