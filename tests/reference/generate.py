@@ -31,7 +31,7 @@ class Pipeline(WindowStages, PlainStages, OtherStages):
         self.size = self.random_size()
         for _ in range(self.random.choice((1, 1, 2))):
             self.add_input()
-        for _ in range(self.random.randint(3, 5)):
+        for _ in range(self.random.choice((3, 4, 4))):
             self.window_stage(deck.cell())
             if self.random.random() < 0.35:
                 self.plain_stage(*deck.plain_cell())
