@@ -148,9 +148,13 @@ bool parse_count(report *r, const char *option, const char *text, int32_t lowest
 
 bool parse_tile(report *r, const char *text, int32_t *width, int32_t *rows)
 {
-    char rest;
-    if (sscanf(text, "%dx%d%c", width, rows, &rest) == 2 && *width >= 0 && *rows >= 0)
+    char *x, *end;
+    long long w = strtoll(text, &x, 10), h = *x == 'x' ? strtoll(x + 1, &end, 10) : -1;
+    if (x != text && *x == 'x' && end != x + 1 && !*end && w >= 0 && h >= 0 && w <= 1 << 30 && h <= 1 << 30) {
+        *width = (int32_t)w;
+        *rows = (int32_t)h;
         return true;
+    }
     report_usage(r, "--tile takes WIDTHxROWS, such as 512x32 (0 leaves one to the compiler), not `%s`", text);
     return false;
 }

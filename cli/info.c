@@ -20,6 +20,10 @@ static void help(void)
 static void print_number(double value)
 {
     char digits[40];
+    if (fabs(value) < 1e9 && value == floor(value)) {              /* 480, not 4.8e+02 */
+        printf("%.0f", value);
+        return;
+    }
     for (int precision = 1; precision <= 17; precision++) {
         snprintf(digits, sizeof digits, "%.*g", precision, value);
         double again;

@@ -106,6 +106,9 @@ static int assign(job *j, const assignment *a, const char *const *names)
         j->is_named[which] = true;
         return load_input(j, a->value, &s->inputs[which], &j->named[which], NULL);
     }
+    for (const assignment *before = j->line->assignments; before < a; before++)
+        if (strcmp(before->name, a->name) == 0)
+            return report_usage(j->report, "parameter `%s` is given twice", a->name);
     halo_message error;
     if (halo_arguments_set_text(j->arguments, a->name, a->value, &error) != HALO_OK)
         return report_error(j->report, "%s", error.text);
@@ -139,6 +142,21 @@ static int check_ending(const job *j, const char *path, const halo_output *o)
     return report_usage(j->report, "%s: the name has to end in one of %s", path, halo_picture_writable());
 }
 
+static int unknown_output(const job *j, const char *name, const char *const *names, const char *all)
+{
+    const char *near = halo_nearest_name(name, names, j->signature->n_outputs);
+    return report_usage(j->report, "`%s` has no output `%s`%s%s%s; outputs: %s", j->signature->name, name,
+                        near ? ", did you mean `" : "", near ? near : "", near ? "`?" : "", all);
+}
+
+static bool is_path_taken(const job *j, const char *path)
+{
+    for (size_t i = 0; i < j->signature->n_outputs; i++)
+        if (j->paths[i] && strcmp(j->paths[i], path) == 0)
+            return true;
+    return false;
+}
+
 static int choose_outputs(job *j)
 {
     const run_line *line = j->line;
@@ -157,9 +175,11 @@ static int choose_outputs(job *j)
         else if (!o->name && s->n_outputs > 1)
             status = report_usage(j->report, "`%s` has several outputs (%s): write -o NAME=FILE for each", s->name, all);
         else if (which < 0)
-            status = report_usage(j->report, "`%s` has no output `%s`; outputs: %s", s->name, o->name, all);
+            status = unknown_output(j, o->name, names, all);
         else if (j->paths[which] || j->folder)
             status = report_usage(j->report, "output `%s` is given twice", names[which]);
+        else if (is_path_taken(j, o->value))
+            status = report_usage(j->report, "%s: two outputs can't go to one file", o->value);
         else
             status = check_ending(j, j->paths[which] = o->value, &s->outputs[which]);
     }

@@ -33,11 +33,11 @@ enum { N_FORMATS = sizeof formats / sizeof *formats };
 
 const char *halo_picture_readable(void)
 {
-    return ""
-#define FORMAT(name, endings, starts, decode, encode, kinds, lanes) endings " "
+    return (""
+#define FORMAT(name, endings, starts, decode, encode, kinds, lanes) " " endings
 #include "runtime/image_formats.def"
 #undef FORMAT
-        ;
+            ) + 1;
 }
 
 const char *halo_picture_writable(void) { return ".png .jpg .jpeg .pgm .ppm .pnm .pfm .hdr .npy"; }

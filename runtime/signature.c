@@ -2,21 +2,27 @@
  * What a pipe takes and gives, read off its tensor IR. */
 #include "runtime/program.h"
 
-/* "256" for a constant extent, a name that the script gives it, or "_". */
+#include <string.h>
+
+/* The script's name for an extent; those with a point (`src.0`) are the compiler's. */
+static const char *written_name(const tensor_dim *dim)
+{
+    char first = dim->name ? (char)(dim->name[0] | 32) : '\0';
+    return first >= 'a' && first <= 'z' && !strchr(dim->name, '.') ? dim->name : NULL;
+}
+
+/* "256" for a constant extent, a name that the script gives it, or "_". A bound is `N - 1`, with N the place that bound the
+ * name also where it stands again. */
 static const char *extent_text(arena *memory, const tensor_pipe *ir, uint32_t stage, int dimension)
 {
-    int64_t last;
-    if (node_is_const(ir, stage_at(ir, stage)->hi[dimension], &last))
-        return arena_printf(memory, "%lld", (long long)last + 1);
-    for (uint32_t i = 0; i < ir->dims.count; i++) {
-        const tensor_dim *dim = &ir->dims.items[i];
-        bool is_name = dim->name && ((dim->name[0] | 32) >= 'a') && ((dim->name[0] | 32) <= 'z');
-        for (const char *c = is_name ? dim->name : ""; *c; c++)
-            is_name = is_name && *c != '.';                       /* made by the compiler: `src.width` */
-        if (dim->stage == stage && dim->dimension == dimension && is_name)
-            return dim->name;
-    }
-    return "_";
+    ref hi = stage_at(ir, stage)->hi[dimension];
+    int64_t value;
+    if (node_is_const(ir, hi, &value))
+        return arena_printf(memory, "%lld", (long long)value + 1);
+    const tensor_node *bound = node_at(ir, hi), *symbol = bound->n_args == 2 ? node_at(ir, node_arg(ir, hi, 0)) : NULL;
+    bool is_symbol = symbol && bound->op == OP_add && symbol->op == OP_dim && node_is_const(ir, node_arg(ir, hi, 1), &value) && value == -1;
+    const char *name = is_symbol ? written_name(&ir->dims.items[symbol->payload]) : NULL;
+    return name ? name : "_";
 }
 
 static const char *pixel_text(arena *memory, type t)

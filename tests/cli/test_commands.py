@@ -32,7 +32,7 @@ class Usage(HaloTest):
 
     def test_values_of_options(self):
         for words, text in ([("--depth", "12"), "--depth is 8 or 16"], [("--threads", "many"), "--threads takes a whole number"],
-                            [("--threads", "0"), "from 1 on"], [("--tile", "8"), "WIDTHxROWS"],
+                            [("--threads", "0"), "from 1 on"], [("--tile", "8"), "WIDTHxROWS"], [("--tile", "8x99999999999"), "WIDTHxROWS"],
                             [("--interpret=twice",), "--interpret takes nothing, or =written"], [("--repeat", "-1"), "--repeat"]):
             self.halo("run", "copy.pipe", "c.ppm", "-o", "o.ppm", *words, status=2, says=text)
         self.assertFalse(self.exists("o.ppm"))
@@ -77,6 +77,12 @@ class Info(HaloTest):
         text = self.halo("info", "gain.pipe").stdout
         for words in ("pipe gain\n", "Scales.", "input      src: image u8\n", "parameter  gain: f32 = 1.5 in 0..4\n", "How much.",
                       "parameter  add: i32 = 0\n", "output     out: image u8\n"):
+            self.assertIn(words, text)
+
+    def test_as_written(self):
+        self.write("lut.pipe", "pipe lut(a: u8[N, _, N], b: image f32, size: i32 = 480) -> image f32 { return b }\n")
+        text = self.halo("info", "lut.pipe").stdout
+        for words in ("a: u8[N, _, N]\n", "size: i32 = 480\n"):
             self.assertIn(words, text)
 
     def test_json(self):

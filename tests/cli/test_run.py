@@ -17,6 +17,7 @@ class Names(HaloTest):
         self.assertEqual(self.pixels("o.pgm"), ([2 * v + 1 for v in A], 255))
         self.halo("run", "gain.pipe", "a.pgm", "gian=2", "-o", "p.pgm", status=2,
                   says=["did you mean `gain`?", "inputs: src", "parameters: gain, add"])
+        self.halo("run", "gain.pipe", "a.pgm", "gain=2", "gain=3", "-o", "p.pgm", status=2, says="parameter `gain` is given twice")
         self.halo("run", "gain.pipe", "a.pgm", "gain=5", "-o", "p.pgm", status=1, says="gain = 5 is outside its range 0..4")
         self.halo("run", "gain.pipe", "a.pgm", "gain=loud", "-o", "p.pgm", status=1, says="no number")
         self.halo("run", "gain.pipe", "a.pgm", "add=1.5", "-o", "p.pgm", status=1, says="whole number")
@@ -99,6 +100,8 @@ class Outputs(HaloTest):
         self.halo("run", "two.pipe", "a.pgm", "-o", "o.pgm", status=2, says="(twice, flag)")
         self.halo("run", "two.pipe", "a.pgm", "-o", "twist=o.pgm", status=2, says="outputs: twice, flag")
         self.halo("run", "two.pipe", "a.pgm", "-o", "flag=o.pgm", "-o", "flag=p.pgm", status=2, says="given twice")
+        self.halo("run", "two.pipe", "a.pgm", "-o", "flag=o.pgm", "-o", "twice=o.pgm", status=2, says="can't go to one file")
+        self.halo("run", "two.pipe", "a.pgm", "-o", "falg=o.pgm", status=2, says="did you mean `flag`?")
 
     def test_names(self):
         self.halo("run", "grey.pipe", "a.pgm", status=2, says="where to? -o FILE")
