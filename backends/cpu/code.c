@@ -251,8 +251,8 @@ static bool library_make(library *l, tensor_pipe **pipes, uint32_t n_pipes, cons
     l->context = LLVMContextCreate();
     l->module = new_module(l->context, &l->machines[0], "halo");
     for (uint32_t k = 0; k < n_pipes; k++) if (!library_pipe(l, pipes[k], options)) return false;
-    return module_verify(l->module, d) && module_optimise(l->module, &l->machines[0], d)
-        && module_link_driver(l->module, pipes, n_pipes, d) && module_verify(l->module, d);
+    module_add_driver(l->module);
+    return module_verify(l->module, d) && module_optimise(l->module, &l->machines[0], d);
 }
 
 bool cpu_library_text(tensor_pipe **pipes, uint32_t n_pipes, const cpu_options *options, cpu_text what, text *out, diags *d)

@@ -2,8 +2,8 @@
  * The driver: everything of a generated function that is not a row of pixels. It checks the call, asks the pipe's setup for
  * its slots, sizes line buffers, takes scratch from the host, deals strips to the host's workers and reports.
  *
- * It is compiled twice: into the compiler (for code loaded at run time), and to LLVM bitcode that is linked into every
- * generated object, so that an object depends on nothing. Hence no libc but malloc and free, no statics, no wide structs
+ * It is compiled twice: into the compiler (for code loaded at run time), and to assembly that stands in every generated
+ * object, so that an object depends on nothing. Hence no libc but malloc and free, no statics, no wide structs
  * copied by value. */
 #include "backends/cpu/driver_strips.h"
 #include "backends/cpu/driver_checks.h"

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * A library's entries for one pipe: small functions that gather their arguments into arrays and call the driver, with the
- * code for the best processor at hand. And the driver itself, linked in from its bitcode. */
+ * code for the best processor at hand. And the driver itself: its assembly, made when Halo was built. */
 #include "backends/cpu/module.h"
 
-#include <llvm-c/BitReader.h>
-#include <llvm-c/Linker.h>
 #include <string.h>
 
-extern const unsigned char haloi_driver_bitcode[];
-extern const size_t haloi_driver_bitcode_size;
+extern const unsigned char haloi_driver_assembly[];
+extern const size_t haloi_driver_assembly_size;
 
 typedef struct entry_maker {
     LLVMContextRef context;
@@ -24,7 +22,10 @@ typedef struct entry_maker {
 static LLVMValueRef driver_function(entry_maker *m, const char *name, LLVMTypeRef type)
 {
     LLVMValueRef f = LLVMGetNamedFunction(m->module, name);
-    return f ? f : LLVMAddFunction(m->module, name, type);
+    if (f) return f;
+    f = LLVMAddFunction(m->module, name, type);
+    LLVMSetVisibility(f, LLVMHiddenVisibility);
+    return f;
 }
 
 static LLVMValueRef begin_entry(entry_maker *m, const char *suffix, int n_arguments)
@@ -143,32 +144,7 @@ void module_emit_entries(LLVMModuleRef module, tensor_pipe *p, LLVMValueRef *cod
     LLVMDisposeBuilder(m.builder);
 }
 
-static bool is_entry(const char *name, tensor_pipe **pipes, uint32_t n_pipes)
+void module_add_driver(LLVMModuleRef module)
 {
-    static const char *const SUFFIXES[] = { "", "_part", "_needs", "_size", "_error", "_defaults" };
-    for (uint32_t k = 0; k < n_pipes; k++) {
-        size_t n = strlen(pipes[k]->name);
-        if (strncmp(name, pipes[k]->name, n) != 0) continue;
-        for (size_t j = 0; j < sizeof SUFFIXES / sizeof *SUFFIXES; j++) if (strcmp(name + n, SUFFIXES[j]) == 0) return true;
-    }
-    return false;
-}
-
-bool module_link_driver(LLVMModuleRef module, tensor_pipe **pipes, uint32_t n_pipes, diags *d)
-{
-    LLVMModuleRef driver = NULL;
-    LLVMMemoryBufferRef bytes = LLVMCreateMemoryBufferWithMemoryRange((const char *)haloi_driver_bitcode, haloi_driver_bitcode_size, "driver", 0);
-    bool bad = LLVMParseBitcodeInContext2(LLVMGetModuleContext(module), bytes, &driver);
-    LLVMDisposeMemoryBuffer(bytes);
-    if (!bad) {
-        LLVMSetTarget(driver, LLVMGetTarget(module));
-        LLVMSetDataLayout(driver, LLVMGetDataLayoutStr(module));
-        bad = LLVMLinkModules2(module, driver);
-    }
-    if (bad) { diag_add(d, DIAG_E0910, (span){ 0 }, "the driver's bitcode doesn't link"); return false; }
-    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-        size_t n;
-        if (!LLVMIsDeclaration(f) && !is_entry(LLVMGetValueName2(f, &n), pipes, n_pipes)) LLVMSetLinkage(f, LLVMInternalLinkage);
-    }
-    return true;
+    LLVMAppendModuleInlineAsm(module, (const char *)haloi_driver_assembly, haloi_driver_assembly_size);
 }

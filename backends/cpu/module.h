@@ -21,7 +21,7 @@ bool module_optimise(LLVMModuleRef module, const cpu_machine *machine, diags *d)
 
 /* A library's entries for one pipe: NAME, NAME_part, NAME_needs, NAME_size, NAME_error, NAME_defaults. */
 void module_emit_entries(LLVMModuleRef module, tensor_pipe *p, LLVMValueRef *codes, const int *levels, int n_codes);
-/* Links the driver's bitcode and makes all but the entries internal. */
-bool module_link_driver(LLVMModuleRef module, tensor_pipe **pipes, uint32_t n_pipes, diags *d);
+/* Puts the driver's assembly into the module, its names local to the object. */
+void module_add_driver(LLVMModuleRef module);
 
 #endif

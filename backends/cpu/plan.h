@@ -5,7 +5,7 @@
  * sinks store into memory, every other stage keeps only some rows in a circular line buffer. Generated code is one function
  * per stage that makes one row (or a group of rows) between two columns; which rows exist, where they lie, what border
  * answers a row above the picture, how strips are dealt to workers: all that is the driver's, plain C, the same for every
- * pipe, compiled once to bitcode and linked into every generated object.
+ * pipe, compiled once to assembly that stands in every generated object.
  *
  * Everything here is 32-bit words, so that the compiler can write a plan into an object as an array of constants. A *slot* is
  * the number of an i32 value that depends on sizes and parameters; the pipe's setup function computes all slots of a run. */
