@@ -58,23 +58,28 @@ def in_place(header, name):
     return f'"{said[1]}"' if said else "NULL"
 
 
-def table_row(options, script, pipe, header, layouts):
+def table_row(script, pipe, header, layouts):
     name = pipe["name"]
-    dispatches = len(json.loads(run(options.halo, "explain", "--json", "--cpu", "x86-64-v3", "--pipe", name, script))["dispatches"])
     inputs, outputs = (", ".join(image_type(i, layouts) for i in pipe[which]) for which in ("inputs", "outputs"))
     params = f"&{name}_defaults" if pipe["parameters"] else "NULL"
-    return (f'    {{ "{name}", "{os.path.abspath(script)}", {len(pipe["inputs"])}, {len(pipe["outputs"])}, {dispatches}, {{ {inputs or "{ 0 }"} }}, {{ {outputs} }}, {params}, {in_place(header, name)},\n'
+    return (f'    {{ "{name}", "{os.path.abspath(script)}", {len(pipe["inputs"])}, {len(pipe["outputs"])}, {pipe["dispatches"]}, {{ {inputs or "{ 0 }"} }}, {{ {outputs} }}, {params}, {in_place(header, name)},\n'
             f"      {name}_run, {name}_sizes, {name}_wants, {name}_error }},\n")
 
 
 def build(options, script, name, *switches):
     """A library and its header; returns what the header says."""
     header = os.path.join(options.folder, name + ".h")
-    if options.cpu:
-        switches += ("--cpu", options.cpu, "--strict")
-    run(options.halo, "build", script, "-o", os.path.join(options.folder, name + ".a"), "--header", header, *switches)
+    run(options.halo, "build", script, "-o", os.path.join(options.folder, name + ".a"), "--header", header, *switches, *options.switches.split())
     with open(header, encoding="ascii") as file:
         return file.read()
+
+
+def signatures(options, script):
+    """What halo info says of a script's pipes, and how many dispatches each has."""
+    pipes = json.loads(run(options.halo, "info", "--json", script))
+    explained = json.loads(run(options.halo, "explain", "--json", "--cpu", "x86-64-v3", script))
+    for pipe, explain in zip(pipes, explained, strict=True):
+        yield {**pipe, "dispatches": len(explain["dispatches"])}
 
 
 def build_filters(options):
@@ -82,21 +87,22 @@ def build_filters(options):
     libraries, functions, rows = ["filters"], [], []
     script = os.path.join(HERE, "filters.pipe")
     header = build(options, script, "filters")
-    for pipe in json.loads(run(options.halo, "info", "--json", script)):
+    for pipe in signatures(options, script):
         functions.append(adapters(pipe))
-        rows.append(table_row(options, script, pipe, header, {}))
+        rows.append(table_row(script, pipe, header, {}))
     script = os.path.join(HERE, "layouts.pipe")
-    for pipe in json.loads(run(options.halo, "info", "--json", script)):
+    for pipe in signatures(options, script):
         layouts = dict(item.split("=") for item in pipe["doc"].split())
         switches = [word for image, layout in layouts.items() for word in ("--layout", f"{image}={layout}")]
         header = build(options, script, pipe["name"], "--pipe", pipe["name"], *switches)
         libraries.append(pipe["name"])
         functions.append(adapters(pipe))
-        rows.append(table_row(options, script, pipe, header, layouts))
+        rows.append(table_row(script, pipe, header, layouts))
     with open(os.path.join(options.folder, "filters_table.c"), "w", encoding="ascii") as file:
         file.write('#include "support.h"\n' + "".join(f'#include "{name}.h"\n' for name in libraries) + "".join(functions))
         file.write("const filter FILTERS[] = {\n" + "".join(rows) + "};\n")
-        file.write(f"const bool FILTERS_ARE_STRICT = {'true' if options.cpu else 'false'};\n")
+        strict = "true" if "--strict" in options.switches else "false"
+        file.write(f"const bool FILTERS_ARE_STRICT = {strict};\n")
         file.write("const size_t N_FILTERS = sizeof FILTERS / sizeof *FILTERS;\n")
     return libraries
 
@@ -107,8 +113,8 @@ def main():
     parser.add_argument("--libhalo", required=True, help="folder with libhalo.so")
     parser.add_argument("--folder", required=True)
     parser.add_argument("--cc", default="cc")
-    parser.add_argument("--only", help="this program only")
-    parser.add_argument("--cpu", help="build for this processor, with --strict")
+    parser.add_argument("--only", nargs="+", metavar="TEST", help="these programs only")
+    parser.add_argument("--switches", metavar="WORDS", default="", help="more switches for halo build")
     options = parser.parse_args()
     os.makedirs(options.folder, exist_ok=True)
 
@@ -126,7 +132,7 @@ def main():
         run(options.cc, *flags, "-c", source, "-o", made(name + ".o"))
     for file in sorted(os.listdir(HERE)):
         name, ending = os.path.splitext(file)
-        if ending != ".c" or not name.startswith("test_") or (options.only and name != options.only):
+        if ending != ".c" or not name.startswith("test_") or (options.only and name[5:] not in options.only):
             continue
         run(options.cc, *flags, os.path.join(HERE, file), made("support.o"), made("filters_table.o"),
             *(made(library + ".a") for library in libraries), *LINK.get(name, ()), f"-L{options.libhalo}", "-lhalo", f"-Wl,-rpath,{options.libhalo}", "-lcmocka", "-lm", "-lpthread", "-o", made(name))
