@@ -255,6 +255,13 @@ static bool library_make(library *l, tensor_pipe **pipes, uint32_t n_pipes, cons
     return module_verify(l->module, d) && module_optimise(l->module, &l->machines[0], d);
 }
 
+static bool needs_nothing(LLVMMemoryBufferRef object, const tensor_pipe *p, diags *d)
+{
+    const char *foreign = object_foreign_symbol(LLVMGetBufferStart(object), LLVMGetBufferSize(object));
+    if (foreign) diag_add(d, DIAG_E0910, pipe_span(p), "the library would call `%s`, which hosts may not have", foreign);
+    return foreign == NULL;
+}
+
 bool cpu_library_text(tensor_pipe **pipes, uint32_t n_pipes, const cpu_options *options, cpu_text what, text *out, diags *d)
 {
     library l;
@@ -265,8 +272,9 @@ bool cpu_library_text(tensor_pipe **pipes, uint32_t n_pipes, const cpu_options *
         LLVMDisposeMessage(all);
     } else if (good) {
         LLVMMemoryBufferRef b = emit_buffer(l.module, &l.machines[0], what == CPU_TEXT_asm ? LLVMAssemblyFile : LLVMObjectFile, d);
-        good = b != NULL;
-        if (good) { text_add(out, LLVMGetBufferStart(b), LLVMGetBufferSize(b)); LLVMDisposeMemoryBuffer(b); }
+        good = b != NULL && (what == CPU_TEXT_asm || needs_nothing(b, pipes[0], d));
+        if (good) text_add(out, LLVMGetBufferStart(b), LLVMGetBufferSize(b));
+        if (b) LLVMDisposeMemoryBuffer(b);
     }
     library_end(&l);
     return good;

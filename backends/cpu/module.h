@@ -24,4 +24,7 @@ void module_emit_entries(LLVMModuleRef module, tensor_pipe *p, LLVMValueRef *cod
 /* Puts the driver's assembly into the module, its names local to the object. */
 void module_add_driver(LLVMModuleRef module);
 
+/* The first symbol that an object wants of its host beyond malloc, free and the memory functions; NULL when there is none. */
+const char *object_foreign_symbol(const char *bytes, size_t n_bytes);
+
 #endif
