@@ -17,7 +17,8 @@ scalar uniform_evaluate(const tensor_pipe *p, ref r, const run_values *values);
 /* Parameter ranges, the inputs' extents, and every check. HALO_OK, or a code and in *failed (may be NULL) what failed first:
  * below checks.count a check; from there on input 0, 1 ... whose extents aren't its stage's; then parameter 0, 1 ... out of range. */
 int  run_check(const tensor_pipe *p, const run_values *values, uint32_t *failed);
-void stage_bounds(const tensor_pipe *p, uint32_t stage, const run_values *values, int32_t lo[TENSOR_MAX_RANK], int32_t extent[TENSOR_MAX_RANK]);
+void stage_bounds(const tensor_pipe *p, uint32_t stage, const run_values *values, int32_t lo[TENSOR_MAX_RANK],
+                  int32_t extent[TENSOR_MAX_RANK]);
 
 /* Writes every output (extents as stage_bounds says; dense or strided). `as_written`: real numbers are double, f16 and f32
  * stores are rounded only at the outputs. HALO_OK, HALO_ERROR_MEMORY, or the code of run_check. A read outside a stage that

@@ -38,13 +38,20 @@ static range between(range lo, range hi)
     return (range){ lo.lo, fmax(hi.hi, lo.lo), false, true };
 }
 
-static range of_table(const tensor_pipe *p, const tensor_stage *s)
+/* How many pixels a table has. */
+static int64_t table_pixels(const tensor_pipe *p, const tensor_stage *s)
 {
-    int64_t n = s->type.lanes, lo, hi;
-    range all = { INFINITY, -INFINITY, false, true };
+    int64_t n = 1, lo, hi;
     for (int k = 0; k < s->rank; k++)
         n *= node_is_const(p, s->lo[k], &lo) && node_is_const(p, s->hi[k], &hi) && hi >= lo ? hi - lo + 1 : 0;
-    for (int64_t k = 0; s->words && k < n; k++)
+    return s->words ? n : 0;
+}
+
+static range of_table(const tensor_pipe *p, const tensor_stage *s)
+{
+    int64_t n = table_pixels(p, s) * s->type.lanes;
+    range all = { INFINITY, -INFINITY, false, true };
+    for (int64_t k = 0; k < n; k++)
         all = range_both(all, of_bits(s->type.kind, s->words[k]));
     return n ? all : kind_range(s->type.kind);
 }
@@ -101,23 +108,12 @@ static range weighted_sum(const tensor_pipe *p, uint32_t table, range element, b
 {
     const tensor_stage *s = stage_at(p, table);
     range sum = { 0, 0, element.maybe_nan, element.whole };
-    int64_t n = 1, lo, hi;
-    for (int k = 0; k < s->rank; k++)
-        n *= node_is_const(p, s->lo[k], &lo) && node_is_const(p, s->hi[k], &hi) && hi >= lo ? hi - lo + 1 : 0;
+    int64_t n = table_pixels(p, s);
     for (int64_t k = 0; k < n; k++) {
         range term = range_mul(of_bits(s->type.kind, s->words[k]), element);
         sum = range_add(sum, all_taken ? term : range_both(term, (range){ 0, 0, false, true }));
     }
     return sum;
-}
-
-static double table_words(const tensor_pipe *p, uint32_t table)
-{
-    double n = 1;
-    int64_t lo, hi;
-    for (int k = 0; k < stage_at(p, table)->rank; k++)
-        n *= node_is_const(p, stage_at(p, table)->lo[k], &lo) && node_is_const(p, stage_at(p, table)->hi[k], &hi) ? (double)(hi - lo + 1) : 0;
-    return n;
 }
 
 /* The sum, and what the roundings of n products and partial sums may add to it. */
@@ -170,7 +166,7 @@ static bool of_sum(const ranges *r, uint32_t fold, int which, range *out)
     range one = weight ? range_mul(of(r, weight), of(r, element)) : of(r, element), sum;
     uint32_t table = weight ? weights_of(p, fold, weight) : 0;
     if (table)
-        sum = weighted_sum(p, table, of(r, element), least == most && most == table_words(p, table));
+        sum = weighted_sum(p, table, of(r, element), least == most && most == (double)table_pixels(p, stage_at(p, table)));
     else
         sum = range_mul(one, (range){ least, most, false, true });
     *out = total(t.kind, of(r, f->init[which]), sum, most, magnitude(one));

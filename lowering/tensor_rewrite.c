@@ -149,7 +149,8 @@ static ref rebuild(rewriter *w, ref r)
     tensor_node n = *node_at(w->pipe, r);
     if (n.op == OP_result) {
         uint32_t fold = rebuilt_fold(w, n.payload);
-        ref now = fold == n.payload ? r : tensor_result(w->pipe, fold, n.index), replacement = w->rebuild ? w->rebuild(w, now, NULL) : 0;
+        ref now = fold == n.payload ? r : tensor_result(w->pipe, fold, n.index);
+        ref replacement = w->rebuild ? w->rebuild(w, now, NULL) : 0;
         return replacement ? replacement : now;
     }
     ref args[2 * TENSOR_MAX_RANK];

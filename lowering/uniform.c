@@ -98,7 +98,8 @@ scalar uniform_evaluate(const tensor_pipe *p, ref r, const run_values *values)
     return kind_is_float(node_type(p, r).kind) ? (scalar){ .f = value.f } : (scalar){ .i = value.i };
 }
 
-void stage_bounds(const tensor_pipe *p, uint32_t stage, const run_values *values, int32_t lo[TENSOR_MAX_RANK], int32_t extent[TENSOR_MAX_RANK])
+void stage_bounds(const tensor_pipe *p, uint32_t stage, const run_values *values, int32_t lo[TENSOR_MAX_RANK],
+                  int32_t extent[TENSOR_MAX_RANK])
 {
     uniforms u;
     for (int k = 0; k < TENSOR_MAX_RANK; k++)
