@@ -36,6 +36,7 @@ typedef struct dispatch_plan {
     uint32_t   *of_stage;           /* per stage: its dispatch, or UINT32_MAX */
     cut_reason *why;                /* per stage: none when it is fused, else why it is stored */
     uint32_t   *because;            /* per stage: the reader that made the cut, or 0 */
+    double     *slope;              /* per stage: its rows per row of its dispatch's sinks */
 } dispatch_plan;
 
 enum { DISPATCH_MAX_STAGES = 48 };

@@ -268,13 +268,13 @@ void form_dispatches(tensor_pipe *p, depends *all, bool fuse, arena *memory, dis
     f.group = ARENA_ARRAY(memory, uint32_t, n);
     f.driver = ARENA_ARRAY(memory, uint32_t, n + 1);
     f.size = ARENA_ARRAY(memory, uint32_t, n + 1);
-    f.slope = ARENA_ARRAY(memory, double, n);
     f.is_output = ARENA_ARRAY(memory, bool, n);
     f.loads = arena_alloc(memory, sizeof *f.loads * n);
     *out = (dispatch_plan){ 0 };
     out->of_stage = ARENA_ARRAY(memory, uint32_t, n);
     out->why = ARENA_ARRAY(memory, cut_reason, n);
     out->because = ARENA_ARRAY(memory, uint32_t, n);
+    f.slope = out->slope = ARENA_ARRAY(memory, double, n);
     for (uint32_t s = 0; s < n; s++) f.group[s] = out->of_stage[s] = UINT32_MAX;
     for (uint32_t k = 0; k < p->outputs.count; k++) f.is_output[p->outputs.items[k].stage] = true;
     /* From the outputs backwards: what nobody reads takes no part, whether or not `clean` ran. */

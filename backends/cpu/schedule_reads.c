@@ -151,23 +151,24 @@ static uint32_t make_loader(reads_maker *m, ref load)
     return loader;
 }
 
-typedef struct loader_key { ref value_x, value_y; uint32_t from; uint8_t border_x, border_y; type type; int32_t p_y, q_y; } loader_key;
+/* slope: of the loader's rows; readers that advance at different speeds would need ever more rows of one line. */
+typedef struct loader_key { ref value_x, value_y; uint32_t from; uint8_t border_x, border_y; type type; double slope; } loader_key;
 typedef struct loader_entry { loader_key key; uint32_t loader; } loader_entry;
 typedef LIST(loader_entry) loader_list;
 
 static bool same_loader(const loader_key *a, const loader_key *b)
 {
     return a->value_x == b->value_x && a->value_y == b->value_y && a->from == b->from && a->border_x == b->border_x
-        && a->border_y == b->border_y && type_equal(a->type, b->type) && a->p_y == b->p_y && a->q_y == b->q_y;
+        && a->border_y == b->border_y && type_equal(a->type, b->type) && a->slope == b->slope;
 }
 
-static uint32_t loader_for(reads_maker *m, loader_list *known, ref load, const read_form *f)
+static uint32_t loader_for(reads_maker *m, loader_list *known, uint32_t reader, ref load, const read_form *f)
 {
     tensor_pipe *p = m->s->pipe;
     const tensor_node *n = node_at(p, load);
     bool two = stage_at(p, n->payload)->rank > 1;
     loader_key key = { load_outside(p, load, 0), two ? load_outside(p, load, 1) : 0, n->payload, n->border[0],
-                       two ? n->border[1] : 0, n->type, f->y.p, f->y.q };
+                       two ? n->border[1] : 0, n->type, m->s->plan.slope[reader] * f->y.p / f->y.q };
     for (uint32_t k = 0; k < known->count; k++) if (same_loader(&known->items[k].key, &key)) return known->items[k].loader;
     loader_entry entry = { key, make_loader(m, load) };
     LIST_PUSH(m->s->memory, *known, entry);
@@ -214,7 +215,7 @@ static void add_loaders(reads_maker *m)
             read_form f = form_of(s, load);
             if (!needs_loader(m, reader, load, &f)) continue;
             uint32_t before = known.count;
-            uint32_t loader = loader_for(m, &known, load, &f);
+            uint32_t loader = loader_for(m, &known, reader, load, &f);
             if (known.count > before) {
                 cpu_stage c = { .stage = loader, .memory = -1, .loader = true, .group = 1, .unroll = 1 };
                 insert_stage(m, 0, c);
