@@ -468,7 +468,7 @@ static void count_work(call *c)
         const region *wanted = &c->regions[plan->stages[section->first_stage + section->n_stages - section->n_sinks].memory];
         int64_t pixels = 1;
         for (int d = 0; d < 5; d++) pixels *= span_count(wanted->axis[d]);
-        for (int j = 0; j < section->n_stages; j++) total += pixels * plan->stages[section->first_stage + j].cost;
+        for (int j = 0; j < section->n_stages; j++) total += pixels * c->slots[plan->stages[section->first_stage + j].cost];
     }
     c->run.work_total = total;
 }

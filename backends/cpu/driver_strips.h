@@ -218,7 +218,7 @@ static void make_line_rows(worker *w, int k, int32_t y, int32_t n_rows)
         point_edges(w, s, y, n_rows);
         haloi_row_function f = w->section->run->code->functions[n_rows == s->group && n_rows > 1 ? s->group_function : s->row_function];
         f(&w->frame, y, need->x.lo, need->x.hi + 1);
-        account(w, s->cost * span_count(need->x) * n_rows);
+        account(w, (int64_t)w->section->run->slots[s->cost] * span_count(need->x) * n_rows);
     }
     char **made = w->destination.row;
     for (int32_t r = 0; r < n_rows; r++) {
@@ -243,7 +243,7 @@ static void make_sink_rows(worker *w, int k, int32_t y, int32_t n_rows)
     point_edges(w, s, y, n_rows);
     haloi_row_function f = run->code->functions[n_rows == s->group && n_rows > 1 ? s->group_function : s->row_function];
     f(&w->frame, y, need->x.lo, need->x.hi + 1);
-    account(w, s->cost * span_count(need->x) * n_rows);
+    account(w, (int64_t)w->section->run->slots[s->cost] * span_count(need->x) * n_rows);
 }
 
 static void ensure_rows(worker *w, int k, int64_t upto);

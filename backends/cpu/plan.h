@@ -58,7 +58,7 @@ typedef struct plan_stage {
     int32_t border_x;              /* what its line buffer's ends hold (value: by fill_x) */
     int32_t value_y;               /* rows above and below exist and are made by fill_y */
     int32_t fill_x, fill_y;        /* functions that fill columns with the border value of an axis; -1: none */
-    int32_t cost;                  /* operations a pixel, for cancel, progress and the counter */
+    int32_t cost;                  /* slot: operations a pixel, for cancel, progress and the counter */
 } plan_stage;
 
 /* The sinks are the last stages. */

@@ -39,20 +39,6 @@ static plan_edge write_edge(cpu_schedule *s, const cpu_edge *e)
                         .border_x = e->kind == READ_row ? e->border_x : BORDER_none };
 }
 
-enum { GATHER_OPERATIONS = 16 };      /* what fetching one pixel from anywhere takes, mostly waiting for memory */
-
-/* Operations a pixel as `cancelled` and progress count them. */
-static int32_t work_of(cpu_schedule *s, const cpu_stage *c)
-{
-    double work = c->operations + 0.5;
-    for (uint32_t k = 0; k < c->loads.count; k++) {
-        const cpu_read *read = &c->loads.items[k];
-        bool along_row = c->edges.items[read->edge].kind == READ_row || !(depends_of(s->pipe, &s->all, read->load)->coords & 1);
-        if (!along_row) work += GATHER_OPERATIONS;
-    }
-    return (int32_t)work;
-}
-
 static plan_stage write_stage(cpu_schedule *s, const cpu_stage *c, int32_t first_edge, int32_t *function)
 {
     const tensor_stage *t = stage_at(s->pipe, c->stage);
@@ -60,7 +46,7 @@ static plan_stage write_stage(cpu_schedule *s, const cpu_stage *c, int32_t first
     plan_stage w = { .group = c->group, .memory = c->sink ? c->memory : -1, .rank = t->rank, .first_edge = first_edge,
                      .pixel_bytes = c->flat ? bytes * t->type.lanes : bytes, .planes = c->flat ? 1 : t->type.lanes,
                      .border_x = c->border_x, .value_y = c->value_y != 0, .fill_x = -1, .fill_y = -1,
-                     .cost = work_of(s, c), .group_rows = c->group_rows ? schedule_slot(s, c->group_rows) : -1 };
+                     .cost = schedule_slot(s, stage_work(s, c)), .group_rows = c->group_rows ? schedule_slot(s, c->group_rows) : -1 };
     w.row_function = (*function)++;
     w.group_function = c->group > 1 ? (*function)++ : w.row_function;
     if (c->value_x) w.fill_x = (*function)++;

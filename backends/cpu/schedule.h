@@ -94,6 +94,11 @@ void schedule_reads(cpu_schedule *s, cpu_section *section);
 /* schedule_shape.c: flat or planar, lanes, groups, unrolling, costs. */
 void schedule_shape(cpu_schedule *s, cpu_section *section);
 
+/* work.c */
+double node_operations(const tensor_node *n);
+bool   node_is_per_pixel(tensor_pipe *p, depends *all, ref r);        /* done for each column, and more than an index */
+ref    stage_work(cpu_schedule *s, const cpu_stage *c);               /* a uniform i32: operations a pixel, with loops as long as they are */
+
 static inline cpu_stage *section_stage(cpu_section *c, int k) { return &c->stages.items[k]; }
 
 #endif

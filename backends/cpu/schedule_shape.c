@@ -137,16 +137,6 @@ static double fold_elements(tensor_pipe *p, uint32_t fold)
 
 typedef struct body_facts { double operations; int widest_bytes; int vector_nodes; bool loops; } body_facts;
 
-static double node_cost(const tensor_node *n)
-{
-    switch ((tensor_op)n->op) {
-    case OP_const: case OP_param: case OP_dim: case OP_coord: case OP_binder: case OP_acc: case OP_result:
-    case OP_splat: case OP_vec: case OP_comp: case OP_load: return 0;
-    case OP_fma: case OP_muladd: return 2.0 * n->type.lanes;
-    default: return n->type.lanes;
-    }
-}
-
 static body_facts facts_of(shape_maker *m, const cpu_stage *c)
 {
     tensor_pipe *p = m->s->pipe;
@@ -157,12 +147,10 @@ static body_facts facts_of(shape_maker *m, const cpu_stage *c)
         const tensor_node *n = node_at(p, nodes.items[k]);
         const depend *d = depends_of(p, &m->s->all, nodes.items[k]);
         if (n->op == OP_result) f.loops = true;
-        if (!(d->coords & 1) || n->op == OP_coord) continue;
+        if (!node_is_per_pixel(p, &m->s->all, nodes.items[k])) continue;
         double times = 1;
         for (int fold = 0; fold < d->n_open; fold++) times *= fold_elements(p, d->open[fold]);
-        bool index = n->type.kind == KIND_i32 && n->type.lanes == 1 && n->op == OP_add && node_at(p, node_arg(p, nodes.items[k], 0))->op == OP_coord;
-        if (index) continue;
-        f.operations += node_cost(n) * times;
+        f.operations += node_operations(n) * times;
         f.vector_nodes++;
         int bytes = n->type.kind == KIND_f16 ? 4 : kind_get((kind)n->type.kind)->n_bytes;
         if (bytes > f.widest_bytes) f.widest_bytes = bytes;

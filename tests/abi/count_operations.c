@@ -36,17 +36,29 @@ static void in_turn(void *user, int32_t count, void (*task)(void *context, int32
 
 /* A stage's operations for the pixels that were counted. What only carries pixels (a loader, a copy for a second border)
  * costs one each, which the yardstick doesn't count. */
-static double operations(const plan_view *plan, bool with_copies)
+static double operations(const plan_view *plan, const int32_t *slots, bool with_copies)
 {
     double total = 0;
     for (int k = 0; k < plan->header->n_stages; k++) {
         const plan_stage *s = &plan->stages[k];
         int64_t pixels = counted[s->row_function] + (s->group > 1 ? s->group * counted[s->group_function] : 0);
-        if (s->cost > 1 || with_copies) total += (double)pixels * s->cost;
+        if (slots[s->cost] > 1 || with_copies) total += (double)pixels * slots[s->cost];
         if (with_copies && s->fill_x >= 0) total += (double)counted[s->fill_x];
         if (with_copies && s->fill_y >= 0) total += (double)counted[s->fill_y];
     }
     return total;
+}
+
+/* The slots of a run, as the driver has them made. */
+static int32_t *slots_of(const haloi_code *code)
+{
+    plan_view plan = plan_open(code->plan);
+    int32_t *slots = calloc((size_t)plan.header->n_slots, sizeof *slots), dims[64];
+    assert_in_range(plan.header->n_dims, 0, 64);
+    for (int k = 0; k < plan.header->n_dims; k++) dims[k] = plan.dims[2 * k + 1] == 0 ? WIDTH : HEIGHT;
+    haloi_frame frame = { .slots = slots, .params = code->defaults, .dims = dims };
+    assert_int_equal(code->setup(&frame, slots), 0);
+    return slots;
 }
 
 static double count(const cpu_code *compiled, int32_t workers, bool with_copies)
@@ -71,7 +83,10 @@ static double count(const cpu_code *compiled, int32_t workers, bool with_copies)
     }
     halo_exec exec = { .parallel_for = in_turn, .workers = workers };
     assert_int_equal(haloi_run(&counting, ins, NULL, outs, NULL, &exec, NULL), HALO_OK);
-    return operations(&plan, with_copies);
+    int32_t *slots = slots_of(code);
+    double total = operations(&plan, slots, with_copies);
+    free(slots);
+    return total;
 }
 
 static char *path_of(const char *name)
