@@ -5,6 +5,7 @@
 #include "support.h"
 
 #include <math.h>
+#include <sys/mman.h>
 
 #include "filters.h"
 
@@ -240,6 +241,46 @@ static void loose_pixels(void **state)
     }
 }
 
+/* Rows more than four gigabytes apart: nothing may be computed in 32 bits. */
+static picture far_rows(const picture *like)
+{
+    picture p = { .image = like->image, .type = like->type };
+    const ptrdiff_t APART = ((ptrdiff_t)1 << 32) + 8192;
+    int64_t rows = 1;
+    for (int d = 1; d < 5; d++) {
+        p.image.stride[d] = APART * rows;
+        rows *= p.image.extent[d];
+    }
+    p.map_bytes = (size_t)(rows * APART);
+    p.map = mmap(NULL, p.map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(p.map != MAP_FAILED);
+    for (int64_t k = 0; k < rows; k++) assert_int_equal(mprotect(p.map + k * APART, 8192, PROT_READ | PROT_WRITE), 0);
+    p.image.data = p.map + 4096;
+    return p;
+}
+
+static void far_apart(void **state)
+{
+    call c;
+    if (!call_begin(&c, *state, 19, 7, PLACE_ends)) return;
+    picture in[MOST_IMAGES], out[MOST_IMAGES];
+    for (int k = 0; k < c.filter->n_inputs; k++) {
+        in[k] = far_rows(&c.in[k]);
+        picture_copy(&in[k], &c.in[k]);
+        c.in_images[k] = &in[k].image;
+    }
+    for (int k = 0; k < c.filter->n_outputs; k++) {
+        out[k] = far_rows(&c.out[k]);
+        c.out_images[k] = &out[k].image;
+    }
+    say_where("far rows", &c, 0);
+    assert_int_equal(call_run(&c, NULL, NULL), HALO_OK);
+    for (int k = 0; k < c.filter->n_outputs; k++) assert_true(picture_equal(&out[k], &c.expected[k]));
+    for (int k = 0; k < c.filter->n_outputs; k++) munmap(out[k].map, out[k].map_bytes);
+    for (int k = 0; k < c.filter->n_inputs; k++) munmap(in[k].map, in[k].map_bytes);
+    call_end(&c);
+}
+
 /* One row for all, one pixel for all, rows that overlap: inputs may. */
 static void input_strides_of_zero(void **state)
 {
@@ -432,14 +473,15 @@ int main(void)
 {
     catch_faults();
     assert_in_range(N_FILTERS, 1, MOST_FILTERS);
-    struct CMUnitTest tests[6 + 4 * MOST_FILTERS] = {
+    struct CMUnitTest tests[6 + 5 * MOST_FILTERS] = {
         cmocka_unit_test(in_place), cmocka_unit_test(in_place_with_other_strides), cmocka_unit_test(two_in_one),
         cmocka_unit_test(inputs_may_be_one), cmocka_unit_test(inputs_that_disagree), cmocka_unit_test(parameters),
     };
     static const struct { const char *name; CMUnitTestFunction function; } EACH[] = {
-        { "refused", refused }, { "empty inputs", empty_inputs }, { "loose pixels", loose_pixels }, { "input strides of zero", input_strides_of_zero },
+        { "refused", refused }, { "empty inputs", empty_inputs }, { "loose pixels", loose_pixels }, { "far rows", far_apart },
+        { "input strides of zero", input_strides_of_zero },
     };
-    static char names[6 + 4 * MOST_FILTERS][64];
+    static char names[6 + 5 * MOST_FILTERS][64];
     size_t n = 6;
     for (size_t e = 0; e < sizeof EACH / sizeof *EACH; e++)
         for (size_t k = 0; k < N_FILTERS; k++, n++) {

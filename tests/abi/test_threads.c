@@ -68,6 +68,48 @@ static void any_threads(void **state)
     }
 }
 
+/* ---- several calls at a time ----------------------------------------------------------------------------- */
+
+typedef struct caller { call *calls; size_t n_calls, first; int wrong; } caller;
+
+static void *call_all(void *data)
+{
+    caller *a = data;
+    for (size_t k = 0; k < a->n_calls; k++) {
+        call *from = &a->calls[(a->first + k) % a->n_calls], own = *from;
+        for (int o = 0; o < own.filter->n_outputs; o++) {
+            own.out[o] = picture_new(&from->out[o].type, from->out[o].image.extent, PLACE_ends);
+            own.out_images[o] = &own.out[o].image;
+        }
+        if (call_run(&own, NULL, NULL) != HALO_OK) a->wrong++;
+        for (int o = 0; o < own.filter->n_outputs; o++) {
+            if (!picture_equal(&own.out[o], &own.expected[o])) a->wrong++;
+            picture_free(&own.out[o]);
+        }
+    }
+    return NULL;
+}
+
+/* All pipes from four threads at a time, reading the same inputs: a library keeps no state. */
+static void calls_at_a_time(void **state)
+{
+    (void)state;
+    call calls[MOST_FILTERS];
+    size_t n = 0;
+    for (size_t k = 0; k < N_FILTERS; k++) n += call_begin(&calls[n], &FILTERS[k], 33, 27, PLACE_ends);
+    pthread_t threads[4];
+    caller callers[4];
+    for (size_t t = 0; t < 4; t++) {
+        callers[t] = (caller){ calls, n, t % 2, 0 };
+        assert_int_equal(pthread_create(&threads[t], NULL, call_all, &callers[t]), 0);
+    }
+    for (size_t t = 0; t < 4; t++) {
+        pthread_join(threads[t], NULL);
+        assert_int_equal(callers[t].wrong, 0);
+    }
+    for (size_t k = 0; k < n; k++) call_end(&calls[k]);
+}
+
 /* 0 workers stand for 8. */
 static void default_workers(void **state)
 {
@@ -129,8 +171,8 @@ int main(void)
 {
     catch_faults();
     assert_in_range(N_FILTERS, 1, MOST_FILTERS);
-    struct CMUnitTest tests[1 + 2 * MOST_FILTERS] = { cmocka_unit_test(default_workers) };
-    size_t n = 1;
+    struct CMUnitTest tests[2 + 2 * MOST_FILTERS] = { cmocka_unit_test(default_workers), cmocka_unit_test(calls_at_a_time) };
+    size_t n = 2;
     for (size_t k = 0; k < N_FILTERS; k++) {
         tests[n++] = (struct CMUnitTest){ FILTERS[k].name, any_threads, NULL, NULL, (void *)(uintptr_t)&FILTERS[k] };
         tests[n++] = (struct CMUnitTest){ FILTERS[k].name, float_modes, NULL, NULL, (void *)(uintptr_t)&FILTERS[k] };
