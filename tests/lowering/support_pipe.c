@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "lowering/scalar.h"
+
 /* ---- random pipes ------------------------------------------------------------------------------ */
 
 enum { MAX_POOL = 64, MAX_EXTENT = 80 };
@@ -299,7 +301,9 @@ tensor_pipe *random_pipe(arena *memory, uint64_t seed)
                                                   .has_range = true, .half_open = true, .lo = 0, .hi = 4294967295.0 }));
     LIST_PUSH(memory, p->params, ((tensor_param){ .name = "gain", .doc = "How \\ much.", .type = type_of(KIND_f32, 2), .has_default = true,
                                                   .value = { 0x3dcccccd, 0xff800000 }, .has_range = true, .lo = -INFINITY, .hi = 0.3 }));
-    uint32_t s = tensor_stage_new(p, STAGE_input, "src", type_of(KIND_u8, 2), 2, (span){ 0 });
+    static const kind kinds[] = { KIND_u8, KIND_u8, KIND_u16, KIND_i16, KIND_f32, KIND_f32, KIND_f16, KIND_i32, KIND_bool, KIND_u32 };
+    type t = type_of(kinds[below(&b, 10)], below(&b, 2) ? 2 : 1 + below(&b, 4));
+    uint32_t s = tensor_stage_new(p, STAGE_input, "src", t, 2, (span){ 0 });
     p->n_inputs = 1;
     stage_at(p, s)->is_image = true;
     stage_at(p, s)->has_range = true;
@@ -355,15 +359,31 @@ void random_pipe_size(uint64_t seed, int *width, int *height)
     *height = shape == 1 ? 16 + random_below(&r, MAX_EXTENT - 15) : 2 + random_below(&r, 8);
 }
 
+/* Mostly small numbers, so that sums differ from one another; in some pictures anything, NaN and infinities too. */
+static void fill_input(random_source *r, kind k, uint8_t *to, size_t count)
+{
+    bool wild = random_below(r, 3) == 0;
+    for (size_t c = 0; c < count; c++) {
+        int small = random_below(r, 256);
+        uint32_t bits = k == KIND_bool ? (uint32_t)small % 2
+                      : wild           ? random_of_kind(r, k)
+                      : bits_of_scalar(k, kind_is_float(k) ? (scalar){ .f = (float)small / 8 } : (scalar){ .i = small });
+        if (k == KIND_f16)
+            bits = f16_bits_of_f32(scalar_of_bits(KIND_f32, bits).f);
+        memcpy(to + c * kind_get(k)->n_bytes, &bits, kind_get(k)->n_bytes);
+    }
+}
+
 void random_pipe_run_by(const tensor_pipe *p, uint64_t seed, uint8_t out[RANDOM_PIPE_BYTES], pipe_runner runner, const void *code)
 {
     int width, height;
-    uint8_t in[MAX_EXTENT * MAX_EXTENT * 2];
+    static _Alignas(8) uint8_t in[MAX_EXTENT * MAX_EXTENT * 16];
     random_source r = { seed + 1 };
     random_pipe_size(seed, &width, &height);
-    for (size_t k = 0; k < sizeof in; k++)
-        in[k] = (uint8_t)random_below(&r, 201);
-    halo_image input = image_of(in, 2, width, height), outputs[8];
+    type source = stage_at(p, 1)->type;
+    size_t pixel_bytes = (size_t)kind_get(source.kind)->n_bytes * source.lanes;
+    fill_input(&r, source.kind, in, (size_t)width * (size_t)height * source.lanes);
+    halo_image input = image_of(in, pixel_bytes, width, height), outputs[8];
     run_values values = { &input, NULL };
     size_t at = 0, bytes[8];
     for (uint32_t k = 0; k < p->outputs.count; k++) {
