@@ -6,7 +6,7 @@
 #include "lowering/pass.h"
 #include "support_pipe.h"
 
-enum { N_SEEDS = 250 };
+enum { N_SEEDS = 150 };
 
 static tensor_pipe *run_passes(arena *memory, tensor_pipe *p, pass_options options, uint64_t seed)
 {
@@ -66,7 +66,7 @@ static void exact_passes_keep_every_bit(void **state)
         arena_free(memory);
     }
     for (int id = 0; id < PASS_COUNT; id++)
-        if (changes[id] < 5)
+        if (changes[id] < 3)
             fail_msg("`%s` had something to do in %d pipes only", pass_get((pass_id)id)->name, changes[id]);
 }
 

@@ -12,7 +12,7 @@ static void random_pipes_read_back(void **state)
 {
     (void)state;
     static uint8_t first[RANDOM_PIPE_BYTES], second[RANDOM_PIPE_BYTES];
-    for (uint64_t seed = 0; seed < 300; seed++) {
+    for (uint64_t seed = 0; seed < 150; seed++) {
         arena *memory = arena_new(NULL);
         tensor_pipe *p = random_pipe(memory, seed);
         text problems = { 0 };
@@ -134,7 +134,7 @@ static void damaged_texts(void **state)
 {
     (void)state;
     random_source r = { 77 };
-    for (int round = 0; round < 6000; round++) {
+    for (int round = 0; round < 3000; round++) {
         arena *memory = arena_new(NULL);
         char *source = round % 3 ? arena_string(memory, everything, sizeof everything - 1) : ir_text(memory, random_pipe(memory, (uint64_t)round % 40));
         int n = (int)strlen(source);
