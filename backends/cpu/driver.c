@@ -45,7 +45,6 @@ typedef struct call {
     region     *regions;               /* one per memory */
     stage_need *needs;
     int32_t    *line_slots;
-    double     *reach;                 /* 3 per stage: slope, lowest, highest row */
     haloi_view *views;
     void      **owned;                 /* one per memory: scratch, or a dense copy of a host's image */
     void       *arena;
@@ -79,7 +78,7 @@ static int call_begin(call *c, const haloi_code *code, const halo_exec *exec)
     c->run.reported = 0;
     c->owned = NULL;
     int64_t bytes = round64(4ll * h->n_slots) + round64(4ll * h->n_dims) + round64((int64_t)sizeof(region) * h->n_memories)
-        + round64((int64_t)sizeof(stage_need) * h->n_stages) + round64(4ll * h->n_stages) + round64(24ll * h->n_stages)
+        + round64((int64_t)sizeof(stage_need) * h->n_stages) + round64(4ll * h->n_stages)
         + round64((int64_t)sizeof(haloi_view) * h->n_memories) + round64((int64_t)sizeof(void *) * h->n_memories);
     char *at = c->arena = take(exec, bytes);
     if (!at) return HALO_ERROR_MEMORY;
@@ -88,7 +87,6 @@ static int call_begin(call *c, const haloi_code *code, const halo_exec *exec)
     c->regions = cut(&at, (int64_t)sizeof(region) * h->n_memories);
     c->needs = cut(&at, (int64_t)sizeof(stage_need) * h->n_stages);
     c->line_slots = cut(&at, 4ll * h->n_stages);
-    c->reach = cut(&at, 24ll * h->n_stages);
     c->views = cut(&at, (int64_t)sizeof(haloi_view) * h->n_memories);
     c->owned = cut(&at, (int64_t)sizeof(void *) * h->n_memories);
     for (int k = 0; k < h->n_memories; k++) c->owned[k] = NULL;
@@ -282,61 +280,6 @@ static void return_outputs(call *c)
 
 /* ---- sections ----------------------------------------------------------------------------------------- */
 
-/* How far a reader's rows go on beyond a line's last (or begin before its first) and are folded back into it by a mirror. */
-static double rows_folded(const call *c, const plan_stage *line, const plan_stage *reader, const plan_edge *e)
-{
-    if (e->border_y != PLAN_BORDER_reflect && e->border_y != PLAN_BORDER_reflect101) return 0;
-    span32 rows = bounds_of(c->slots, line->lo, line->hi, 1), read = bounds_of(c->slots, reader->lo, reader->hi, 1);
-    read = index_span(e->p_y, e->q_y, read, c->slots[e->lo_y], c->slots[e->hi_y]);
-    return (double)max64(0, max64((int64_t)rows.lo - read.lo, (int64_t)read.hi - rows.hi));
-}
-
-/* Rows that a line must keep (scheduling.md section 3): for a single reader its window, widened by what a border folds back;
- * for several, all that lies between the reader that is furthest behind and the one that is furthest ahead. */
-static int32_t line_rows(const call *c, const plan_stage *stages, const plan_section *section, int32_t batch, int k)
-{
-    int readers = 0;
-    double lowest = 0, highest = 0, window = 1;
-    for (int j = k + 1; j < section->n_stages; j++)
-        for (int i = 0; i < stages[j].n_edges; i++) {
-            const plan_edge *e = &c->run.plan.edges[stages[j].first_edge + i];
-            if (e->producer != k) continue;
-            const double *reader = c->reach + 3 * j;
-            double lo = c->slots[e->lo_y], hi = c->slots[e->hi_y];
-            double a = (e->p_y * reader[1] + lo) / e->q_y, b = (e->p_y * (reader[2] + batch) + hi) / e->q_y + 1;
-            if (readers == 0 || a < lowest) lowest = a;
-            if (readers == 0 || b > highest) highest = b;
-            double span = (hi > 0 ? hi : 0) - (lo < 0 ? lo : 0) + e->p_y * (double)batch;
-            if (span / e->q_y + 2 > window) window = span / e->q_y + 2;
-            double folded = rows_folded(c, &stages[k], &stages[j], e) + batch + 2;
-            if (folded > window) window = folded;
-            readers++;
-        }
-    double rows = window;
-    if (readers > 1 && highest - lowest + 3 * batch + 2 > rows) rows = highest - lowest + 3 * batch + 2;
-    return rows > 1e8 ? 100000000 : (int32_t)rows + 1;
-}
-
-/* Lowest and highest row of every stage, beside its slope times the driver's row. */
-static void section_reach(call *c, const plan_stage *stages, const plan_section *section, int32_t batch)
-{
-    double *reach = c->reach;
-    for (int k = 0; k < section->n_stages; k++) { reach[3 * k] = -1; reach[3 * k + 1] = 1e30; reach[3 * k + 2] = -1e30; }
-    for (int k = section->n_stages - 1; k >= 0; k--) {
-        if (k >= section->n_stages - section->n_sinks) { reach[3 * k] = 1; reach[3 * k + 1] = 0; reach[3 * k + 2] = batch; }
-        for (int i = 0; i < stages[k].n_edges; i++) {
-            const plan_edge *e = &c->run.plan.edges[stages[k].first_edge + i];
-            if (e->producer < 0) continue;
-            double *r = reach + 3 * e->producer;
-            double lo = (e->p_y * reach[3 * k + 1] + c->slots[e->lo_y]) / e->q_y;
-            double hi = (e->p_y * (reach[3 * k + 2] + batch) + c->slots[e->hi_y]) / e->q_y + 1;
-            r[0] = reach[3 * k] * e->p_y / e->q_y;
-            if (lo < r[1]) r[1] = lo;
-            if (hi > r[2]) r[2] = hi;
-        }
-    }
-}
-
 static int32_t worker_count(const call *c, int64_t n_tasks)
 {
     const halo_exec *exec = c->run.exec;
@@ -389,20 +332,27 @@ static int32_t choose_strip(const section_run *r, const call *c, int32_t workers
     return (int32_t)max64(1, min64(max64(wanted, least), even));
 }
 
-/* Sizes every line, and returns the rows around its own that a strip takes. Halves and thirds of rows are not exact: the
- * host's floating-point mode must neither trap on them nor keep their flags. */
-static int64_t plan_lines(call *c, const section_run *r)
+/* The section's tasks run dry: nothing is made, but who reads which row of a line, and how far ahead the line is by then, is
+ * all there. So a line keeps what its readers need, whatever their borders, speeds and domains, and no more. */
+static void plan_lines(call *c, section_run *r)
 {
-    uint32_t mode = enter_float_mode();
-    section_reach(c, r->stages, r->section, r->batch);
-    double halo = 0;
-    for (int k = 0; k < r->section->n_stages; k++) {
-        c->line_slots[k] = line_rows(c, r->stages, r->section, r->batch, k);
-        if (c->reach[3 * k + 2] - c->reach[3 * k + 1] > halo) halo = c->reach[3 * k + 2] - c->reach[3 * k + 1];
-    }
-    int64_t rows = halo > 1e8 ? 100000000 : (int64_t)halo;
-    leave_float_mode(mode);
-    return rows;
+    worker w;
+    w.section = r;
+    w.needs = c->needs;
+    w.lines = (line *)(void *)r->scratch;
+    w.dry = c->line_slots;
+    for (int k = 0; k < r->section->n_stages; k++) c->line_slots[k] = r->stages[k].group;
+    for (int64_t task = 0; task < (int64_t)r->n_strips * r->n_blocks; task++) run_task(&w, task);
+}
+
+/* The most rows of a stage that one row of the sinks takes: about what a strip makes again at its start. */
+static int64_t rows_around(call *c, const section_run *r)
+{
+    int32_t middle = r->y.lo + (int32_t)(span_count(r->y) / 2);
+    int64_t most = 0;
+    task_needs(r, r->x, (span32){ middle, middle }, c->needs);
+    for (int k = 0; k < r->section->n_stages - r->section->n_sinks; k++) most = max64(most, span_count(c->needs[k].y));
+    return most;
 }
 
 /* What all sinks want together, in the first one's coordinates: each may be wanted in another part. */
@@ -421,6 +371,24 @@ static void sinks_extent(const call *c, section_run *r)
     }
 }
 
+/* Strips and blocks; returns the bytes of a worker's lines, or -1. */
+static int64_t choose_tasks(call *c, section_run *r)
+{
+    r->scratch = take(c->run.exec, (int64_t)sizeof(line) * r->section->n_stages);
+    if (!r->scratch) return -1;
+    r->strip_rows = choose_strip(r, c, worker_count(c, INT32_MAX), rows_around(c, r));
+    r->n_strips = (int32_t)((span_count(r->y) + r->strip_rows - 1) / r->strip_rows);
+    r->block_width = (int32_t)span_count(r->x);
+    r->n_blocks = 1;
+    plan_lines(c, r);
+    r->block_width = choose_block(r, c);
+    r->n_blocks = (int32_t)((span_count(r->x) + r->block_width - 1) / r->block_width);
+    if (r->n_blocks > 1) plan_lines(c, r);      /* a block may not take every stage, which others then wait for less */
+    int64_t lines = measure_lines(r, c, r->block_width);
+    give(c->run.exec, r->scratch);
+    return lines;
+}
+
 static int run_section(call *c, const plan_section *section)
 {
     section_run r;
@@ -435,18 +403,10 @@ static int run_section(call *c, const plan_section *section)
     if (span_is_empty(r.x) || span_is_empty(r.y) || r.n_tasks == 0) return HALO_OK;
     r.batch = 1;
     for (int k = 0; k < section->n_stages; k++) if (r.stages[k].group > r.batch) r.batch = r.stages[k].group;
-    int64_t halo = plan_lines(c, &r);
-    r.scratch = take(c->run.exec, (int64_t)sizeof(line) * section->n_stages);
-    if (!r.scratch) return HALO_ERROR_MEMORY;
-    r.block_width = choose_block(&r, c);
-    int64_t lines = measure_lines(&r, c, r.block_width);
-    give(c->run.exec, r.scratch);
-    r.n_blocks = (int32_t)((span_count(r.x) + r.block_width - 1) / r.block_width);
-    int32_t workers = worker_count(c, INT32_MAX);
-    r.strip_rows = choose_strip(&r, c, workers, halo);
-    r.n_strips = (int32_t)((span_count(r.y) + r.strip_rows - 1) / r.strip_rows);
+    int64_t lines = choose_tasks(c, &r);
+    if (lines < 0) return HALO_ERROR_MEMORY;
     r.n_tasks *= (int64_t)r.n_strips * r.n_blocks;
-    workers = worker_count(c, r.n_tasks);
+    int32_t workers = worker_count(c, r.n_tasks);
     r.line_offset_bytes = tables_bytes(&r);
     r.worker_bytes = r.line_offset_bytes + round64(lines);
     if (r.worker_bytes < 0 || r.worker_bytes > INT64_MAX / 2 / workers) return HALO_ERROR_MEMORY;

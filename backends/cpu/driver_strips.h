@@ -56,6 +56,7 @@ typedef struct worker {
     haloi_rows   destination;
     haloi_frame  frame;
     int64_t      work;
+    int32_t     *dry;                     /* not NULL: nothing is made; rows that each line must keep are noted here */
 } worker;
 
 /* ---- progress and cancel ------------------------------------------------------------------------- */
@@ -248,16 +249,37 @@ static void make_sink_rows(worker *w, int k, int32_t y, int32_t n_rows)
 
 static void ensure_rows(worker *w, int k, int64_t upto);
 
-static void ensure_producers(worker *w, const plan_stage *s, int32_t y, int32_t n_rows)
+/* Rows of the producer's line that rows y .. y + n_rows - 1 of a stage read through an edge. */
+static span32 rows_read(const worker *w, const plan_edge *e, int32_t y, int32_t n_rows)
 {
     const int32_t *slots = w->section->run->slots;
+    const plan_stage *p = &w->section->stages[e->producer];
+    span32 rows = index_span(e->p_y, e->q_y, (span32){ y, y + n_rows - 1 }, slots[e->lo_y], slots[e->hi_y]);
+    if (p->value_y && e->border_y == PLAN_BORDER_value) return rows;
+    return map_span(e->border_y, rows, bounds_of(slots, p->lo, p->hi, 1));
+}
+
+static void ensure_producers(worker *w, const plan_stage *s, int32_t y, int32_t n_rows)
+{
     for (int j = 0; j < s->n_edges; j++) {
         const plan_edge *e = &w->section->run->plan.edges[s->first_edge + j];
         if (e->producer < 0) continue;
-        const plan_stage *p = &w->section->stages[e->producer];
-        span32 rows = index_span(e->p_y, e->q_y, (span32){ y, y + n_rows - 1 }, slots[e->lo_y], slots[e->hi_y]);
-        if (!(p->value_y && e->border_y == PLAN_BORDER_value)) rows = map_span(e->border_y, rows, bounds_of(slots, p->lo, p->hi, 1));
+        span32 rows = rows_read(w, e, y, n_rows);
         if (!span_is_empty(rows)) ensure_rows(w, e->producer, rows.hi);
+    }
+}
+
+/* Rows of its producers' lines that a stage needs for its own: each line keeps all since the oldest of them. */
+static void note_reads(worker *w, const plan_stage *s, int32_t y, int32_t n_rows)
+{
+    span32 dy = bounds_of(w->section->run->slots, s->lo, s->hi, 1);
+    if (s->value_y && (y < dy.lo || y > dy.hi)) return;
+    for (int j = 0; j < s->n_edges; j++) {
+        const plan_edge *e = &w->section->run->plan.edges[s->first_edge + j];
+        if (e->producer < 0) continue;
+        span32 rows = rows_read(w, e, y, n_rows);
+        int64_t kept = span_is_empty(rows) ? 0 : (int64_t)w->lines[e->producer].next - rows.lo;
+        if (kept > w->dry[e->producer]) w->dry[e->producer] = (int32_t)min64(kept, INT32_MAX);
     }
 }
 
@@ -283,7 +305,8 @@ static void ensure_rows(worker *w, int k, int64_t upto)
         ensure_producers(w, s, l->next, (int32_t)(last - l->next + 1));
         while (l->next <= last) {
             int32_t n_rows = rows_at_once(w, s, l->next, last);
-            if (s->memory < 0) make_line_rows(w, k, l->next, n_rows);
+            if (w->dry) note_reads(w, s, l->next, n_rows);
+            else if (s->memory < 0) make_line_rows(w, k, l->next, n_rows);
             else make_sink_rows(w, k, l->next, n_rows);
             l->next += n_rows;
         }
@@ -337,7 +360,7 @@ static void run_strip(worker *w, span32 x, span32 y)
     int driver = section->n_stages - section->n_sinks;
     const int32_t *slots = r->run->slots;
     task_needs(r, x, y, w->needs);
-    for (int k = driver; k < section->n_stages; k++)
+    for (int k = driver; k < section->n_stages && !w->dry; k++)
         for (int d = 0; d < 3; d++) {
             span32 wanted = r->regions[r->stages[k].memory].axis[2 + d];
             if (w->frame.outer[d] < wanted.lo || w->frame.outer[d] > wanted.hi) w->needs[k].x = EMPTY_SPAN;
@@ -395,6 +418,7 @@ static void worker_begin(worker *w, section_run *r, int32_t index)
     const plan_section *section = r->section;
     w->section = r;
     w->work = 0;
+    w->dry = NULL;
     w->lines = (line *)(void *)at;
     at += sizeof(line) * (size_t)section->n_stages;
     w->needs = (stage_need *)(void *)at;
