@@ -126,6 +126,7 @@ bool  node_has_load(builder *b, ref node);
 uint32_t node_depth(builder *b, ref node);        /* of its expression */
 void  fold_opened(builder *b, uint32_t fold);     /* call after tensor_fold_new; then fold_closed */
 void  fold_closed(builder *b);
+void  node_renamed(builder *b, ref before, ref now);   /* now: before, with variables of an open reduction renamed */
 ref   node_extent(builder *b, ref lo, ref hi);    /* hi - lo + 1 */
 ref   normal(builder *b, ref r);
 ref   ceil_div(builder *b, ref a, int32_t n);     /* n > 0 */

@@ -41,14 +41,16 @@ static ref tidy(look *l, ref r)
     return node_type(l->b->pipe, r).kind == KIND_i32 ? normal(l->b, r) : r;
 }
 
-/* Of two constants, the result must be the true one, not one modulo 2^32. */
+/* Of two constants, the result must be the true one, not one modulo 2^32. Of i32, sizes are taken to be far from where that wraps. */
 static bool wraps(look *l, tensor_op op, ref a, ref c)
 {
     int64_t x, y;
+    const kind_info *info = kind_get((kind)node_type(l->b->pipe, a).kind);
+    bool modular = op == OP_add || op == OP_sub || op == OP_mul;
     if (!node_is_const(l->b->pipe, a, &x) || !node_is_const(l->b->pipe, c, &y))
-        return false;
+        return modular && info->class == 'U';
     int64_t exact = op == OP_add ? x + y : op == OP_sub ? x - y : op == OP_mul ? x * y : 0;
-    return exact < INT32_MIN || exact > INT32_MAX;
+    return exact < info->lowest || exact > info->highest;
 }
 
 static interval apply(look *l, tensor_op op, ref lo_a, ref lo_b, ref hi_a, ref hi_b)
@@ -109,10 +111,27 @@ static interval modulo(look *l, ref n)
     if (!node_is_uniform(p, n))
         return unknown;
     ref zero = tensor_i32(p, 0), one = tensor_i32(p, 1);
+    if (node_type(p, n).kind == KIND_u32) {
+        zero = tensor_u32(p, 0), one = tensor_u32(p, 1);
+        return (interval){ zero, tensor_op2(p, OP_sub, tensor_op2(p, OP_max, n, one), one) };
+    }
     if (node_type(p, n).kind != KIND_i32)
         return unknown;
     return (interval){ tidy(l, tensor_op2(p, OP_min, node_add(l->b, n, one), zero)),
                        tidy(l, tensor_op2(p, OP_max, node_sub(l->b, n, one), zero)) };
+}
+
+/* bit_and with a constant that has no sign keeps some of its bits; shift_right of a u32 leaves its upper ones. */
+static interval low_bits(look *l, tensor_op op, ref a, ref c)
+{
+    tensor_pipe *p = l->b->pipe;
+    kind k = (kind)node_type(p, a).kind;
+    int64_t mask;
+    if (op == OP_bitand && (node_is_const(p, part(l, c), &mask) || node_is_const(p, part(l, a), &mask)) && mask >= 0)
+        return between(l, k, 0, (double)mask);
+    if (op == OP_shr && k == KIND_u32 && node_is_const(p, part(l, c), &mask))
+        return between(l, k, 0, mask >= 0 && mask < 32 ? (double)(UINT32_MAX >> mask) : 0);
+    return unknown;
 }
 
 static interval cast_interval(look *l, ref node, ref from)
@@ -254,6 +273,8 @@ static interval look_inside(look *l, ref node)
     case OP_floordiv: return constant_sign(l, part(l, c)) > 0 ? scaled(l, OP_floordiv, look_at(l, a), c) : unknown;
     case OP_div: return scaled(l, OP_div, look_at(l, a), c);
     case OP_mod: return modulo(l, c);
+    case OP_bitand:
+    case OP_shr: return low_bits(l, (tensor_op)n.op, a, c);
     case OP_add:
         x = look_at(l, a);
         y = look_at(l, c);
@@ -263,7 +284,7 @@ static interval look_inside(look *l, ref node)
         y = look_at(l, c);
         return is_known(x) && is_known(y) ? apply(l, OP_sub, x.lo, y.hi, x.hi, y.lo) : unknown;
     case OP_neg:
-        x = look_at(l, a);
+        x = n.type.kind == KIND_u32 ? unknown : look_at(l, a);
         return is_known(x) ? (interval){ tidy(l, tensor_op1(p, OP_neg, x.hi)), tidy(l, tensor_op1(p, OP_neg, x.lo)) } : unknown;
     case OP_floor: case OP_ceil: case OP_trunc: case OP_round:
         x = look_at(l, a);

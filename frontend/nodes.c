@@ -104,6 +104,14 @@ uint32_t node_depth(builder *b, ref node)
     return trait_of(b, node).depth;
 }
 
+/* Copies of reductions inside of `now` have depths that nobody gave them, so what it depends on is taken over. */
+void node_renamed(builder *b, ref before, ref now)
+{
+    trait t = trait_of(b, before);
+    trait_of(b, now);
+    b->traits.items[now].depends = t.depends;
+}
+
 void fold_opened(builder *b, uint32_t fold)
 {
     list_grow(b->memory, &b->fold_depth, 1, fold + 1);

@@ -310,6 +310,17 @@ value pixel_convert(builder *b, const value *operands, int n, intptr_t how, span
     return lanes > 1 ? spread(b, v, lanes) : v;
 }
 
+/* trunc(v) modulo 2^32: what is left of the magnitude is exact, and one of the two conversions gives 0. NaN and infinities: 0. */
+static value low_bits(builder *b, value v)
+{
+    tensor_pipe *p = b->pipe;
+    ref two_32 = tensor_splat(p, tensor_f32(p, 0x1p32f), v.type.lanes), whole = tensor_op1(p, OP_trunc, v.node);
+    ref above = tensor_op1(p, OP_trunc, tensor_op2(p, OP_mul, whole, tensor_splat(p, tensor_f32(p, 0x1p-32f), v.type.lanes)));
+    ref rest = tensor_op2(p, OP_sub, whole, tensor_op2(p, OP_mul, above, two_32));
+    return scalar_value(b, tensor_op2(p, OP_sub, tensor_cast(p, rest, KIND_u32),
+                                      tensor_cast(p, tensor_op1(p, OP_neg, rest), KIND_u32)));
+}
+
 /* wrap_u8(v): without its fraction, then the low bits. */
 value pixel_wrap(builder *b, const value *operands, int n, intptr_t kind, span where)
 {
@@ -317,7 +328,7 @@ value pixel_wrap(builder *b, const value *operands, int n, intptr_t kind, span w
     (void)n;
     (void)where;
     if (kind_is_float(v.type.kind))
-        v = convert(b, scalar_value(b, tensor_op1(b->pipe, OP_trunc, convert(b, v, KIND_f32).node)), KIND_i32);
+        v = low_bits(b, convert(b, v, KIND_f32));
     if (v.type.kind == KIND_bool)
         v = convert(b, v, KIND_i32);
     return made(b, v.type.kind == kind ? v.node : tensor_wrap(b->pipe, v.node, (enum kind)kind), false);

@@ -78,12 +78,50 @@ static bool promote_element(builder *b, reduction *r)
     return unify(b, RULE_arithmetic, &r->element, 1, r->e->reduce.value->where);
 }
 
+/* ---- a whole image's sum ------------------------------------------------------------------------------------------- */
+
+static ref swap_binders(rewriter *w, ref node)
+{
+    const tensor_node n = *node_at(w->pipe, node);
+    uint32_t fold = *(uint32_t *)w->user;
+    return n.op == OP_binder && n.payload == fold ? tensor_binder(w->pipe, fold, 1 - n.index) : 0;
+}
+
+static ref rename_binders(builder *b, rewriter *w, ref node)
+{
+    ref renamed = rewrite(w, node);
+    node_renamed(b, node, renamed);
+    return renamed;
+}
+
+/* The order of a whole image's sum is fixed by a pass that wants x as the first variable. Done before the loop has a result:
+ * parts of a node are older than the node. */
+static void x_first(builder *b, reduction *r)
+{
+    tensor_pipe *p = b->pipe;
+    rewriter w;
+    rewriter_begin(&w, p, swap_binders, &r->fold);
+    r->element = scalar_value(b, rename_binders(b, &w, r->element.node));
+    tensor_fold f = *fold_at(p, r->fold);
+    f.form = FOLD_image_sum;
+    f.where = f.where ? rename_binders(b, &w, f.where) : 0;
+    for (uint32_t n = r->first_read; n < b->at->reads.count; n++)
+        for (int k = 0; k < b->at->reads.items[n].image->content->rank; k++)
+            b->at->reads.items[n].index[k] = rewrite(&w, b->at->reads.items[n].index[k]);
+    for (int k = 0; k < 2; k++) {
+        f.lo[k] = fold_at(p, r->fold)->lo[1 - k];
+        f.hi[k] = fold_at(p, r->fold)->hi[1 - k];
+        f.binder_names[k] = fold_at(p, r->fold)->binder_names[1 - k];
+    }
+    *fold_at(p, r->fold) = f;
+}
+
 static value build_sum(builder *b, reduction *r)
 {
     if (!promote_element(b, r))
         return error_value();
     if (r->over_image && r->element.type.kind == KIND_f32)
-        fold_at(b->pipe, r->fold)->form = FOLD_image_sum;
+        x_first(b, r);
     warn_overflow(b, "this sum", r->fold, r->element.node, r->e->where);
     return simple_loop(b, r, OP_add, constant_like(b, r->element.type, 0), r->element.node);
 }
@@ -167,9 +205,9 @@ static value build_mean(builder *b, reduction *r)
         return error_value();
     bool floating = r->element.type.kind == KIND_f32;
     bool own_order = floating && r->over_image && !r->has_where;
-    ref element = floating ? r->element.node : tensor_cast(p, r->element.node, KIND_i64);
     if (own_order)
-        fold_at(p, r->fold)->form = FOLD_image_sum;
+        x_first(b, r);
+    ref element = floating ? r->element.node : tensor_cast(p, r->element.node, KIND_i64);
     ref total = add_acc(b, r, 0, same_lanes(b, constant_of(b, floating ? KIND_f32 : KIND_i64, 0), lanes));
     set_next(b, r, 0, tensor_op2(p, OP_add, total, element));
     ref count;
@@ -360,33 +398,6 @@ static bool evaluate_where(builder *b, reduction *r)
 
 /* ---- all together ---------------------------------------------------------------------------------------------------------------- */
 
-static ref swap_binders(rewriter *w, ref node)
-{
-    const tensor_node n = *node_at(w->pipe, node);
-    uint32_t fold = *(uint32_t *)w->user;
-    return n.op == OP_binder && n.payload == fold ? tensor_binder(w->pipe, fold, 1 - n.index) : 0;
-}
-
-/* The order of a whole image's sum is fixed by a pass that wants x as the first variable. */
-static void x_first(builder *b, reduction *r)
-{
-    tensor_pipe *p = b->pipe;
-    tensor_fold f = *fold_at(p, r->fold);
-    rewriter w;
-    rewriter_begin(&w, p, swap_binders, &r->fold);
-    f.next[0] = rewrite(&w, f.next[0]);
-    f.where = f.where ? rewrite(&w, f.where) : 0;
-    for (uint32_t n = r->first_read; n < b->at->reads.count; n++)
-        for (int k = 0; k < b->at->reads.items[n].image->content->rank; k++)
-            b->at->reads.items[n].index[k] = rewrite(&w, b->at->reads.items[n].index[k]);
-    for (int k = 0; k < 2; k++) {
-        f.lo[k] = fold_at(p, r->fold)->lo[1 - k];
-        f.hi[k] = fold_at(p, r->fold)->hi[1 - k];
-        f.binder_names[k] = fold_at(p, r->fold)->binder_names[1 - k];
-    }
-    *fold_at(p, r->fold) = f;
-}
-
 /* What is the same for all pixels is computed once per run: a stage without dimensions. */
 static value once_per_run(builder *b, value v, span where)
 {
@@ -405,8 +416,6 @@ static value reduce(builder *b, reduction *r, const reduction_kind *kind)
     good = good && evaluate_where(b, r);
     r->element = good ? evaluate_scalar(b, e->reduce.value, "what a reduction goes through") : error_value();
     value v = is_error(r->element) ? error_value() : kind->build(b, r);
-    if (!is_error(v) && fold_at(b->pipe, r->fold)->form == FOLD_image_sum)
-        x_first(b, r);
     fold_closed(b);
     scope_pop(b);
     if (is_error(v))

@@ -195,18 +195,12 @@ def convert(values, source, target):
 
 
 def wrap_to(value, target):
-    """Truncates, then takes the low bits of the result."""
+    """Truncates, then takes the low bits of the result; NaN and infinities give 0."""
     if isinstance(value, float):
-        if value != value:
-            return 0
-        value = math.trunc(saturate_to_i64(value))
+        value = math.trunc(value) if math.isfinite(value) else 0
     bits = WIDTH[target]
     value = int(value) & ((1 << bits) - 1)
     return value - (1 << bits) if target in SIGNED and value >> (bits - 1) else value
-
-
-def saturate_to_i64(value):
-    return max(-2.0**63, min(2.0**63 - 1024, value))
 
 
 # Types of results
