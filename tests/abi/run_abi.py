@@ -16,7 +16,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..")
 BYTES = {"bool": 1, "u8": 1, "i8": 1, "u16": 2, "i16": 2, "f16": 2, "u32": 4, "i32": 4, "f32": 4}
 
-EXAMPLES = ("sep43", "bokeh")
+# Those that read pictures.
+EXAMPLES = ("blur", "bokeh", "film_grain", "harris", "lens", "local_contrast", "lut3d", "panorama", "pyramid", "sep43", "sobel", "unsharp",
+            "vignette")
 LINK = {"test_memory": ("-Wl,--wrap=malloc,--wrap=free",)}
 
 
@@ -78,31 +80,33 @@ def signatures(options, script):
     """What halo info says of a script's pipes, and how many dispatches each has."""
     pipes = json.loads(run(options.halo, "info", "--json", script))
     explained = json.loads(run(options.halo, "explain", "--json", "--cpu", "x86-64-v3", script))
-    for pipe, explain in zip(pipes, explained, strict=True):
-        yield {**pipe, "dispatches": len(explain["dispatches"])}
+    explained = explained if isinstance(explained, list) else [explained]
+    return [{**pipe, "dispatches": len(explain["dispatches"])} for pipe, explain in zip(pipes, explained, strict=True)]
 
 
 def build_filters(options):
-    """All libraries, and filters_table.c with one row a pipe. Returns their names."""
-    libraries, functions, rows = ["filters"], [], []
-    script = os.path.join(HERE, "filters.pipe")
-    header = build(options, script, "filters")
-    for pipe in signatures(options, script):
-        functions.append(adapters(pipe))
-        rows.append(table_row(script, pipe, header, {}))
+    """All libraries, and filters_table.c with one row a pipe. Returns the libraries' names."""
+    libraries, functions, rows = [], [], []
+
+    def add(script, name, pipes, layouts, *switches):
+        header = build(options, script, name, *switches)
+        libraries.append(name)
+        functions.extend(adapters(pipe) for pipe in pipes)
+        rows.extend(table_row(script, pipe, header, layouts) for pipe in pipes)
+
+    scripts = [os.path.join(HERE, "filters.pipe"), *(os.path.join(ROOT, "examples", name + ".pipe") for name in EXAMPLES)]
+    for script in scripts:
+        add(script, os.path.splitext(os.path.basename(script))[0], signatures(options, script), {})
     script = os.path.join(HERE, "layouts.pipe")
     for pipe in signatures(options, script):
         layouts = dict(item.split("=") for item in pipe["doc"].split())
         switches = [word for image, layout in layouts.items() for word in ("--layout", f"{image}={layout}")]
-        header = build(options, script, pipe["name"], "--pipe", pipe["name"], *switches)
-        libraries.append(pipe["name"])
-        functions.append(adapters(pipe))
-        rows.append(table_row(script, pipe, header, layouts))
+        add(script, pipe["name"], [pipe], layouts, "--pipe", pipe["name"], *switches)
     with open(os.path.join(options.folder, "filters_table.c"), "w", encoding="ascii") as file:
         file.write('#include "support.h"\n' + "".join(f'#include "{name}.h"\n' for name in libraries) + "".join(functions))
-        file.write("const filter FILTERS[] = {\n" + "".join(rows) + "};\n")
         strict = "true" if "--strict" in options.switches else "false"
         file.write(f"const bool FILTERS_ARE_STRICT = {strict};\n")
+        file.write("const filter FILTERS[] = {\n" + "".join(rows) + "};\n")
         file.write("const size_t N_FILTERS = sizeof FILTERS / sizeof *FILTERS;\n")
     return libraries
 
@@ -122,9 +126,6 @@ def main():
         return os.path.join(options.folder, name)
 
     libraries = build_filters(options)
-    for name in EXAMPLES:
-        build(options, os.path.join(ROOT, "examples", name + ".pipe"), name)
-        libraries.append(name)
     flags = ["-std=c17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-g", "-O1", "-ffp-contract=off", f"-I{HERE}",
              f"-I{options.folder}", f"-I{ROOT}/runtime/include"]
     for name in ("support", "filters_table"):

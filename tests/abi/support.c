@@ -234,10 +234,10 @@ void picture_protect_outside(picture *p, const halo_part *part)
 /* A program a script, for the whole test; freed when the process ends. */
 static const halo_pipe *interpreted(const filter *f)
 {
-    static struct { const char *script; halo_program *program; } programs[4];
+    static struct { const char *script; halo_program *program; } programs[32];
     int k = 0;
     while (programs[k].script && strcmp(programs[k].script, f->script) != 0) k++;
-    assert_in_range(k, 0, 3);
+    assert_in_range(k, 0, 31);
     if (!programs[k].script) {
         programs[k].script = f->script;
         programs[k].program = halo_compile_file(f->script, &(halo_options){ .engine = HALO_ENGINE_INTERPRETER, .strict = FILTERS_ARE_STRICT });

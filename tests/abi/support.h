@@ -17,7 +17,7 @@
 
 #include "halo/abi.h"
 
-enum { MOST_IMAGES = 6, MOST_FILTERS = 64, POISON = 0xA5 };
+enum { MOST_IMAGES = 6, MOST_FILTERS = 80, POISON = 0xA5 };
 
 /* ---- pipes ------------------------------------------------------------------------------------- */
 
