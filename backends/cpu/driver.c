@@ -116,7 +116,7 @@ static int call_setup(call *c, const halo_image *const *inputs, const void *para
     uint32_t mode = enter_float_mode();
     int32_t bad = c->run.code->setup(&frame, c->slots);
     leave_float_mode(mode);
-    if (bad == 0) return HALO_OK;
+    if (bad == 0) return check_reach(&c->run.plan, c->slots);
     if (failed) *failed = bad > 0 ? bad - 1 : bad;
     return bad > 0 ? HALO_ERROR_SIZE : HALO_ERROR_PARAMETER;
 }

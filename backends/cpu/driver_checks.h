@@ -30,6 +30,26 @@ static inline int check_extents(const plan_memory *m, const int32_t *slots, cons
     return HALO_OK;
 }
 
+/* What a stage reads lies where the driver can count. */
+static inline int check_reach(const plan_view *plan, const int32_t *slots)
+{
+    for (int k = 0; k < plan->header->n_stages; k++) {
+        const plan_stage *s = &plan->stages[k];
+        span32 x = bounds_of(slots, s->lo, s->hi, 0), y = bounds_of(slots, s->lo, s->hi, 1);
+        for (int j = s->first_edge; j < s->first_edge + s->n_edges; j++) {
+            const plan_edge *e = &plan->edges[j];
+            if (e->kind == PLAN_EDGE_anywhere) continue;
+            int64_t low = (int64_t)e->p_y * y.lo + slots[e->lo_y], high = (int64_t)e->p_y * y.hi + slots[e->hi_y];
+            if (e->kind == PLAN_EDGE_row) {
+                low = min64(low, (int64_t)e->p_x * x.lo + slots[e->lo_x]);
+                high = max64(high, (int64_t)e->p_x * x.hi + slots[e->hi_x]);
+            }
+            if (low < -FARTHEST || high > FARTHEST) return HALO_ERROR_SIZE;
+        }
+    }
+    return HALO_OK;
+}
+
 #define ADDRESSES ((int64_t)1 << 58)      /* more than any picture spans; sums of a few stay in 64 bits */
 
 /* Strides are multiples of the component's size; an output's pixels and rows don't overlap: each axis, by growing stride,

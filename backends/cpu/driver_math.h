@@ -74,12 +74,15 @@ static inline span32 map_span(int32_t border, span32 r, span32 d)
     return out;
 }
 
+/* Rows and columns are counted within this, far as they may lie from a picture: sums with a few rows more stay in 32 bits. */
+enum { FARTHEST = INT32_MAX - 65535 };
+
 /* Indices (p * i + c) // q for i in r and c in lo..hi. */
 static inline span32 index_span(int32_t p, int32_t q, span32 r, int32_t lo, int32_t hi)
 {
     if (span_is_empty(r)) return r;
     int64_t a = floor_quotient((int64_t)p * r.lo + lo, q), b = floor_quotient((int64_t)p * r.hi + hi, q);
-    return (span32){ (int32_t)max64(a, INT32_MIN / 2), (int32_t)min64(b, INT32_MAX / 2) };
+    return (span32){ (int32_t)max64(-FARTHEST, min64(a, FARTHEST)), (int32_t)max64(-FARTHEST, min64(b, FARTHEST)) };
 }
 
 #endif

@@ -68,11 +68,21 @@ static inline void need_memory(const plan_view *plan, const int32_t *slots, cons
     for (int d = 0; d < 5; d++) region_add(memory, d, whole.axis[d]);
 }
 
+/* Rows that a line has for an edge. All rows outside are alike under a border value: one above and one below stand for them. */
+typedef struct row_map { span32 rows; int32_t border; } row_map;
+
+static inline row_map rows_of_line(const plan_stage *s, const int32_t *slots, const plan_edge *e)
+{
+    row_map m = { bounds_of(slots, s->lo, s->hi, 1), e->border_y };
+    if (!s->value_y || e->border_y != PLAN_BORDER_value) return m;
+    return (row_map){ { m.rows.lo - 1, m.rows.hi + 1 }, PLAN_BORDER_edge };
+}
+
 static inline void need_stage(const plan_stage *s, const int32_t *slots, const plan_edge *e, span32 x, span32 y, stage_need *need)
 {
-    span32 dx = bounds_of(slots, s->lo, s->hi, 0), dy = bounds_of(slots, s->lo, s->hi, 1);
-    span32 rows = index_span(e->p_y, e->q_y, y, slots[e->lo_y], slots[e->hi_y]);
-    need->y = span_union(need->y, s->value_y && e->border_y == PLAN_BORDER_value ? rows : map_span(e->border_y, rows, dy));
+    span32 dx = bounds_of(slots, s->lo, s->hi, 0);
+    row_map m = rows_of_line(s, slots, e);
+    need->y = span_union(need->y, map_span(m.border, index_span(e->p_y, e->q_y, y, slots[e->lo_y], slots[e->hi_y]), m.rows));
     if (e->kind == PLAN_EDGE_row_gather) {
         need->x = span_union(need->x, dx);
         need->ends = span_union(need->ends, dx);

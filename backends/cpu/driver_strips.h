@@ -111,10 +111,10 @@ static char *line_row(const line *l, int64_t y)
     return l->base + (y - l->first) % l->slots * l->row_bytes;
 }
 
-static void point_at_lines(const line *l, const plan_edge *e, span32 domain, int64_t index, int64_t count, char **rows)
+static void point_at_lines(const line *l, const plan_edge *e, row_map m, int64_t index, int64_t count, char **rows)
 {
     int64_t last = index + count - 1;
-    if (e->q_y == 1 && (e->border_y == PLAN_BORDER_none || e->border_y == PLAN_BORDER_value || (index >= domain.lo && last <= domain.hi))) {
+    if (e->q_y == 1 && (m.border == PLAN_BORDER_none || (index >= m.rows.lo && last <= m.rows.hi))) {
         int64_t slot = (index - l->first) % l->slots;
         char *row = l->base + slot * l->row_bytes;
         for (int64_t k = 0; k < count; k++) {
@@ -127,7 +127,7 @@ static void point_at_lines(const line *l, const plan_edge *e, span32 domain, int
     }
     for (int64_t k = 0; k < count; k++) {
         int64_t y = floor_quotient(index + k, e->q_y);
-        if (e->border_y != PLAN_BORDER_none && e->border_y != PLAN_BORDER_value) y = map_index(e->border_y, y, domain);
+        if (m.border != PLAN_BORDER_none) y = map_index(m.border, y, m.rows);
         check_row(l, y);
         rows[k] = line_row(l, y);
     }
@@ -157,10 +157,14 @@ static void point_edges(worker *w, const plan_stage *s, int32_t y, int32_t n_row
         int64_t count = (int64_t)slots[e->hi_y] - slots[e->lo_y] + 1 + (int64_t)e->p_y * (n_rows - 1);
         if (e->producer >= 0) {
             const plan_stage *p = &stages[e->producer];
+            table->first_column = slots[p->lo[0]];
+            table->last_column = slots[p->hi[0]];
             table->plane_bytes = w->lines[e->producer].plane_bytes;
-            point_at_lines(&w->lines[e->producer], e, bounds_of(slots, p->lo, p->hi, 1), index, count, table->row);
+            point_at_lines(&w->lines[e->producer], e, rows_of_line(p, slots, e), index, count, table->row);
         } else {
             const plan_memory *m = &run->plan.memories[e->memory];
+            table->first_column = slots[m->lo[0]];
+            table->last_column = slots[m->hi[0]];
             table->plane_bytes = run->views[e->memory].plane_bytes;
             point_at_memory(&run->views[e->memory], e, bounds_of(slots, m->lo, m->hi, 1), index, count, table->row);
         }
@@ -253,10 +257,8 @@ static void ensure_rows(worker *w, int k, int64_t upto);
 static span32 rows_read(const worker *w, const plan_edge *e, int32_t y, int32_t n_rows)
 {
     const int32_t *slots = w->section->run->slots;
-    const plan_stage *p = &w->section->stages[e->producer];
-    span32 rows = index_span(e->p_y, e->q_y, (span32){ y, y + n_rows - 1 }, slots[e->lo_y], slots[e->hi_y]);
-    if (p->value_y && e->border_y == PLAN_BORDER_value) return rows;
-    return map_span(e->border_y, rows, bounds_of(slots, p->lo, p->hi, 1));
+    row_map m = rows_of_line(&w->section->stages[e->producer], slots, e);
+    return map_span(m.border, index_span(e->p_y, e->q_y, (span32){ y, y + n_rows - 1 }, slots[e->lo_y], slots[e->hi_y]), m.rows);
 }
 
 static void ensure_producers(worker *w, const plan_stage *s, int32_t y, int32_t n_rows)
@@ -437,7 +439,10 @@ static void worker_begin(worker *w, section_run *r, int32_t index)
         for (int e = 0; e < r->stages[k].n_edges; e++, j++) {
             const plan_edge *edge = &r->run->plan.edges[r->stages[k].first_edge + e];
             w->edge_rows[j].row = (char **)(void *)at;
-            if (edge->kind == PLAN_EDGE_anywhere) continue;
+            if (edge->kind == PLAN_EDGE_anywhere) {
+                if (edge->memory >= 0) w->edge_rows[j].row = (char **)(uintptr_t)&r->run->views[edge->memory];
+                continue;
+            }
             int64_t reach = max64(0, (int64_t)r->run->slots[edge->hi_y] - r->run->slots[edge->lo_y] + 1);
             at += (int64_t)sizeof(char *) * (reach + (int64_t)edge->p_y * r->stages[k].group);
         }

@@ -240,6 +240,16 @@ static LLVMValueRef modulo(emitter *e, LLVMValueRef k, LLVMValueRef n)
     return LLVMBuildSub(e->builder, k, LLVMBuildMul(e->builder, q, n, ""), "");
 }
 
+/* i - lo mod n, without a difference that may leave 32 bits. */
+static LLVMValueRef distance_modulo(emitter *e, LLVMValueRef i, LLVMValueRef lo, LLVMValueRef n)
+{
+    LLVMValueRef m = modulo(e, i, n);
+    if (LLVMIsNull(lo)) return m;
+    LLVMValueRef apart = LLVMBuildSub(e->builder, m, modulo(e, lo, n), "");
+    LLVMValueRef negative = LLVMBuildICmp(e->builder, LLVMIntSLT, apart, LLVMConstNull(LLVMTypeOf(apart)), "");
+    return pick(e, negative, LLVMBuildAdd(e->builder, apart, n, ""), apart);
+}
+
 /* lowering/tensor.h border_map, on i32 scalars or vectors. */
 static LLVMValueRef map_border(emitter *e, int mode, LLVMValueRef i, LLVMValueRef lo, LLVMValueRef hi)
 {
@@ -248,11 +258,11 @@ static LLVMValueRef map_border(emitter *e, int mode, LLVMValueRef i, LLVMValueRe
     if (mode == BORDER_edge || mode == BORDER_value) return smaller(e, larger(e, i, lo), hi);
     bool vector = LLVMGetTypeKind(LLVMTypeOf(i)) == LLVMVectorTypeKind;
     LLVMValueRef one = vector ? emit_splat(e, emit_i32(e, 1)) : emit_i32(e, 1);
-    LLVMValueRef n = LLVMBuildAdd(b, LLVMBuildSub(b, hi, lo, ""), one, ""), k = LLVMBuildSub(b, i, lo, "");
-    if (mode == BORDER_wrap) return LLVMBuildAdd(b, lo, modulo(e, k, n), "");
+    LLVMValueRef n = LLVMBuildAdd(b, LLVMBuildSub(b, hi, lo, ""), one, "");
+    if (mode == BORDER_wrap) return LLVMBuildAdd(b, lo, distance_modulo(e, i, lo, n), "");
     LLVMValueRef twice = LLVMBuildAdd(b, n, n, "");
     LLVMValueRef period = mode == BORDER_reflect ? twice : LLVMBuildSub(b, twice, LLVMBuildAdd(b, one, one, ""), "");
-    LLVMValueRef m = modulo(e, k, larger(e, period, one));
+    LLVMValueRef m = distance_modulo(e, i, lo, larger(e, period, one));
     LLVMValueRef back = LLVMBuildSub(b, period, m, "");
     if (mode == BORDER_reflect) back = LLVMBuildSub(b, back, one, "");
     m = pick(e, LLVMBuildICmp(b, LLVMIntSLT, m, n, ""), m, back);
@@ -261,19 +271,34 @@ static LLVMValueRef map_border(emitter *e, int mode, LLVMValueRef i, LLVMValueRe
 
 typedef struct axis_index { LLVMValueRef index, inside; } axis_index;     /* inside: NULL unless the mode is `value` */
 
-static axis_index index_on_axis(emitter *e, ref load, int d, int u, int row, bool vector)
+static axis_index bounded_index(emitter *e, ref load, int d, LLVMValueRef lo, LLVMValueRef hi, int u, int row, bool vector)
 {
-    const tensor_stage *s = stage_at(e->pipe, node_at(e->pipe, load)->payload);
     int mode = node_at(e->pipe, load)->border[d];
-    ref lo_ref = s->lo[d], hi_ref = s->hi[d];
     axis_index a = { emit_part(e, load_index(e->pipe, load, d), u, row, 0, vector), NULL };
-    if (mode == BORDER_none) return a;
-    LLVMValueRef lo = emit_part(e, lo_ref, 0, 0, 0, vector), hi = emit_part(e, hi_ref, 0, 0, 0, vector);
     if (mode == BORDER_value)
         a.inside = LLVMBuildAnd(e->builder, LLVMBuildICmp(e->builder, LLVMIntSGE, a.index, lo, ""),
                                 LLVMBuildICmp(e->builder, LLVMIntSLE, a.index, hi, ""), "");
     a.index = map_border(e, mode, a.index, lo, hi);
     return a;
+}
+
+static axis_index index_on_axis(emitter *e, ref load, int d, int u, int row, bool vector)
+{
+    tensor_stage s = *stage_at(e->pipe, node_at(e->pipe, load)->payload);
+    if (node_at(e->pipe, load)->border[d] == BORDER_none) return (axis_index){ emit_part(e, load_index(e->pipe, load, d), u, row, 0, vector), NULL };
+    return bounded_index(e, load, d, emit_part(e, s.lo[d], 0, 0, 0, vector), emit_part(e, s.hi[d], 0, 0, 0, vector), u, row, vector);
+}
+
+/* Along a row the driver says where the columns begin and end: so stages of different extents share their code. */
+static axis_index index_of_column(emitter *e, const cpu_read *read, int u, int row, bool vector)
+{
+    if (node_at(e->pipe, read->load)->border[0] == BORDER_none)
+        return (axis_index){ emit_part(e, load_index(e->pipe, read->load, 0), u, row, 0, vector), NULL };
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(emit_context(e));
+    LLVMValueRef lo = edge_field(e, read->edge, offsetof(haloi_rows, first_column), i32);
+    LLVMValueRef hi = edge_field(e, read->edge, offsetof(haloi_rows, last_column), i32);
+    if (vector) { lo = emit_splat(e, lo); hi = emit_splat(e, hi); }
+    return bounded_index(e, read->load, 0, lo, hi, u, row, vector);
 }
 
 /* Puts the border values over what was loaded: x is asked last here, so that it wins. */
@@ -340,27 +365,28 @@ static LLVMValueRef widen_index(emitter *e, LLVMValueRef i)
     return LLVMBuildSExt(e->builder, i, t, "");
 }
 
-static LLVMValueRef view_field(emitter *e, int memory, size_t offset, LLVMTypeRef t)
+/* A field of the view that an edge reads anywhere in; the driver hands it over where other edges have their row table. */
+static LLVMValueRef view_field(emitter *e, int edge, size_t offset, LLVMTypeRef t)
 {
     int key = -200 - (int)offset;
     for (uint32_t k = 0; k < e->rows.count; k++)
-        if (e->rows.items[k].edge == memory && e->rows.items[k].row == -1 && e->rows.items[k].component == key) return e->rows.items[k].pointer;
+        if (e->rows.items[k].edge == edge && e->rows.items[k].row == -1 && e->rows.items[k].component == key) return e->rows.items[k].pointer;
+    LLVMValueRef view = edge_field(e, edge, offsetof(haloi_rows, row), pointer_type(e));
     LLVMBasicBlockRef back = emit_hoist_begin(e);
-    LLVMValueRef views = emit_frame_field(e, offsetof(haloi_frame, views), pointer_type(e), "views");
-    row_entry made = { memory, -1, key, emit_field(e, views, sizeof(haloi_view) * (size_t)memory + offset, t, "view") };
+    row_entry made = { edge, -1, key, emit_field(e, view, offset, t, "view") };
     emit_hoist_end(e, back);
     LIST_PUSH(e->m->memory, e->rows, made);
     return made.pointer;
 }
 
 /* Byte offset of a pixel inside memory; every axis but x has a stride that is known at run time only. */
-static LLVMValueRef memory_offset(emitter *e, const cpu_edge *edge, const storage *s, const axis_index *axes, int rank, bool vector)
+static LLVMValueRef memory_offset(emitter *e, int edge, const storage *s, const axis_index *axes, int rank, bool vector)
 {
     LLVMBuilderRef b = e->builder;
     LLVMValueRef total = NULL;
     for (int d = 0; d < rank; d++) {
         LLVMValueRef stride = d == 0 ? emit_i64(e, (int64_t)s->bytes * (s->planes ? 1 : s->lanes))
-                                     : view_field(e, edge->memory, offsetof(haloi_view, stride) + 8 * (size_t)d, i64_type(e));
+                                     : view_field(e, edge, offsetof(haloi_view, stride) + 8 * (size_t)d, i64_type(e));
         LLVMValueRef step = LLVMBuildMul(b, widen_index(e, axes[d].index), vector ? emit_splat(e, stride) : stride, "");
         total = total ? LLVMBuildAdd(b, total, step, "") : step;
     }
@@ -381,14 +407,14 @@ static void load_anywhere(emitter *e, const cpu_read *read, int u, int row, bool
             LLVMValueRef base = element_pointer(e, &s, table_global(e, edge->stage), emit_i64(e, c));
             v = gather(e, &s, base, table_index(e, &t, axes, vector));
         } else {
-            LLVMValueRef base = view_field(e, edge->memory, offsetof(haloi_view, data), pointer_type(e));
+            LLVMValueRef base = view_field(e, read->edge, offsetof(haloi_view, data), pointer_type(e));
             int place = component_place(&s, c);
             if (s.planes && place) {
-                LLVMValueRef plane = view_field(e, edge->memory, offsetof(haloi_view, plane_bytes), i64_type(e));
+                LLVMValueRef plane = view_field(e, read->edge, offsetof(haloi_view, plane_bytes), i64_type(e));
                 base = emit_byte_offset(e, base, LLVMBuildMul(e->builder, plane, emit_i64(e, place), ""));
             } else if (place) base = emit_byte_offset(e, base, emit_i64(e, (int64_t)place * s.bytes));
             storage bytes = s;
-            LLVMValueRef offset = memory_offset(e, edge, &s, axes, t.rank, vector);
+            LLVMValueRef offset = memory_offset(e, read->edge, &s, axes, t.rank, vector);
             LLVMTypeRef byte = LLVMInt8TypeInContext(emit_context(e));
             LLVMValueRef at = LLVMBuildGEP2(e->builder, byte, base, &offset, 1, "");
             LLVMValueRef zero = vector ? LLVMConstNull(LLVMTypeOf(offset)) : emit_i64(e, 0);
@@ -406,7 +432,7 @@ static void load_row_gather(emitter *e, const cpu_read *read, int u, int row, bo
 {
     const cpu_edge *edge = &e->stage->edges.items[read->edge];
     storage s = storage_of(e, edge);
-    axis_index x = index_on_axis(e, read->load, 0, u, row, vector);
+    axis_index x = index_of_column(e, read, u, row, vector);
     vector = vector && e->lanes > 1;
     for (int c = 0; c < s.lanes; c++) {
         int place = component_place(&s, c);

@@ -17,12 +17,12 @@ static void describe_edge(numbering *n, const cpu_edge *e)
 {
     const tensor_stage *s = stage_at(n->m->schedule->pipe, e->stage);
     text_printf(n->out, " edge %d %d t%d.%d p%d.%d.%d lo%u", e->kind, e->producer >= 0, s->type.kind, s->type.lanes, e->p_x, e->p_y, e->q_y, e->lo_y);
-    if (e->producer >= 0) { text_printf(n->out, " b%u.%u", s->lo[0], s->hi[0]); return; }
+    if (e->producer >= 0) return;
     if (e->memory < 0) { text_printf(n->out, " table %u", e->stage); return; }
     const cpu_memory *m = &n->m->schedule->memories.items[e->memory];
     text_printf(n->out, " m%d.%d", m->planar, m->bgra);
-    if (e->kind == READ_anywhere || s->rank > 2) text_printf(n->out, " #%d", e->memory);
-    for (int d = 0; d < s->rank; d++) text_printf(n->out, " %u..%u", s->lo[d], s->hi[d]);
+    if (e->kind != READ_anywhere && s->rank > 2) text_printf(n->out, " #%d", e->memory);
+    for (int d = 0; d < s->rank && e->kind == READ_anywhere; d++) text_printf(n->out, " %u..%u", s->lo[d], s->hi[d]);
 }
 
 static void describe_fold(numbering *n, uint32_t fold)

@@ -77,8 +77,9 @@ typedef struct plan_header {
 
 /* ---- what generated functions see -------------------------------------------------------------- */
 
-/* Rows for one edge, or the rows to write. row[k] points at the pixel of column 0 (which may lie outside of the buffer). */
-typedef struct haloi_rows { char **row; int64_t plane_bytes; } haloi_rows;
+/* Rows for one edge, or the rows to write. row[k] points at the pixel of column 0 (which may lie outside of the buffer). For
+ * an edge that reads anywhere, `row` is its memory's haloi_view instead. */
+typedef struct haloi_rows { char **row; int64_t plane_bytes; int32_t first_column, last_column; } haloi_rows;   /* of the producer's domain */
 
 /* Memory for reads anywhere: the address of coordinate 0 on every axis. */
 typedef struct haloi_view { char *data; int64_t stride[5]; int64_t plane_bytes; } haloi_view;

@@ -125,7 +125,8 @@ static bool plain_outside(cpu_schedule *s, uint32_t reader, ref load)
 
 /* ---- loaders ------------------------------------------------------------------------------------------------------ */
 
-static ref virtual_row(tensor_pipe *p, bool low) { return tensor_i32(p, low ? -(1 << 29) : (1 << 29)); }
+/* As far as the driver counts (FARTHEST in driver_math.h). */
+static ref virtual_row(tensor_pipe *p, bool low) { return tensor_i32(p, low ? 65535 - INT32_MAX : INT32_MAX - 65535); }
 
 /* A line that holds the memory's rows as `load` asks for them. */
 static uint32_t make_loader(reads_maker *m, ref load)
