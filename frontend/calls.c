@@ -105,7 +105,8 @@ static void leave_call(builder *b)
     b->n_calls--;
 }
 
-/* An argument against its parameter: type and range. */
+/* An argument against its parameter's type. An image for a number lifts the function: it works pixel by pixel. Where the number
+ * has a range it has to be one number, as a radius has. */
 static value check_argument(builder *b, const parameter *p, value v, span where)
 {
     type t;
@@ -114,7 +115,8 @@ static value check_argument(builder *b, const parameter *p, value v, span where)
     if (!resolve_type(b, p->type, &t))
         return error_value();
     bool wants_image = p->type->is_image || p->type->extents.count > 0;
-    if (wants_image != is_image(v))
+    bool lifts = !wants_image && is_image(v) && !p->in;
+    if (wants_image != is_image(v) && !lifts)
         return fail(b, DIAG_E0403, where, "`%s` is %s%s, not %s", p->name, wants_image ? "an image of " : "", type_name(b, t),
                     value_words(b, v));
     int rank = p->type->is_image ? 2 : (int)p->type->extents.count;
