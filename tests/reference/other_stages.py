@@ -164,3 +164,45 @@ class OtherStages:
         self.emit(f"{padded} = pad({source.name}, fn(x, y) = {convert}({value}))")
         self.emit(f"{result}[x, y] = max(i in -2..1, j in -1..1: {padded}[x + i, y + j])")
         self.add(result, source.base, source.lanes, source.domain, 12)
+
+    def plain_rates(self, source):
+        """One definition that reads the same picture at two rates and under two borders."""
+        base, (first, half, second, result) = source.base, [self.fresh(n) for n in ("p", "v", "p", "v")]
+        self.emit(f"{first} = pad(origin({source.name}), {self.random.choice(MODES)})")
+        down, up = self.random.choice((("x, 2*y", "x, y // 2"), ("2*x, y", "x // 2, y"), ("2*x, 2*y", "x // 2, y // 2")))
+        self.emit(f"{half}[x, y] = {first}[{down}]")
+        self.emit(f"{second} = pad({half}, {self.random.choice(MODES + ('zero',))})")
+        x, y = self.random.randint(-2, 2), self.random.randint(-3, 3)
+        self.emit(f"{result}[x, y] = {first}[x + {x}, y + {y}] - {second}[{up}]".replace("+ -", "- "))
+        self.add(result, promoted(base), source.lanes, [(0, e) for _, e in source.domain], 3)
+
+    def plain_far(self, source):
+        """Reads that lie far outside, of one picture under two borders."""
+        first, second, result = self.fresh("p"), self.fresh("p"), self.fresh()
+        self.emit(f"{first} = pad({source.name}, {self.random.choice(MODES + ('constant(1)',))})")
+        self.emit(f"{second} = pad({source.name}, {self.random.choice(MODES)})")
+        a, b, c, d = (self.random.choice((-60, -31, -17, -9, 0, 1, 8, 20, 33, 70)) for _ in "abcd")
+        self.emit(f"{result}[x, y] = {first}[x + {a}, y + {b}] - {second}[x + {c}, y + {d}]".replace("+ -", "- "))
+        self.add(result, promoted(source.base), source.lanes, source.domain, 2)
+
+    def plain_coordinates(self, source):
+        """A stage that uses its coordinates as values, read beside itself under a border."""
+        stage, padded, result = self.fresh(), self.fresh("p"), self.fresh()
+        base = promoted(source.base)
+        value = {"u32": "wrap_u32(x + 3*y)", "i32": "3*x - y"}.get(base, "f32(x - 2*y)")
+        self.emit(f"{stage}[x, y] = {source.name}[x, y] + {value}")
+        self.emit(f"{padded} = pad({stage}, {self.random.choice(MODES)})")
+        x, y = self.random.randint(-3, 3), self.random.randint(-3, 3)
+        self.emit(f"{result}[x, y] = {padded}[x + {x}, y + {y}] - {padded}[x, y]".replace("+ -", "- "))
+        self.add(result, base, source.lanes, source.domain, 3)
+
+    def plain_mirror(self, source):
+        """Mirrored, transposed and plain reads of one padded picture."""
+        padded, result = self.fresh("p"), self.fresh()
+        (left, width), (top, height) = source.domain
+        self.emit(f"{padded} = pad({source.name}, {self.random.choice(MODES)})")
+        place = self.random.choice((f"{padded}.width - 1 - x, y + 1", f"x, {padded}.height + 1 - y", "y, x",
+                                    "5 - 2*x, y", "-x, -y"))
+        self.emit(f"{result}[x in {left}..{left + width - 1}, y in {top}..{top + height - 1}] = "
+                  f"{padded}[x, y] - {padded}[{place}]")
+        self.add(result, promoted(source.base), source.lanes, source.domain, 2)

@@ -11,7 +11,7 @@ BORDERS = ("none", "edge", "reflect", "reflect101", "wrap", "zero", "constant", 
 TYPES = ("u8", "i8", "u16", "i16", "i32", "u32", "f16", "f32")
 PLAIN_OPS = ("point", "table", "crop", "paste", "concat", "origin", "sized pad", "resample", "flip", "pixel", "list",
              "function", "arg", "mean", "whole", "kernel function", "dilated", "run time kernel", "volume", "line",
-             "array", "pipe", "border picture")
+             "array", "pipe", "border picture", "rates", "far", "coordinates", "mirror")
 INTEGERS = TYPES[:6]
 SIGNED = ("i8", "i16", "i32")
 
