@@ -421,16 +421,26 @@ void backward(void *user, int32_t count, void (*task)(void *context, int32_t ind
     while (count > 0) task(context, --count);
 }
 
-typedef struct thread_job { void (*task)(void *context, int32_t index); void *context; int32_t index; } thread_job;
+typedef struct thread_job { void (*task)(void *context, int32_t index); void *context; int32_t index; char *entry; } thread_job;
 
 static void *run_job(void *data)
 {
     thread_job *job = data;
+    job->entry = (char *)__builtin_frame_address(0);
     job->task(job->context, job->index);
     return NULL;
 }
 
-enum { TASK_STACK = 16 * 1024, THREAD_STACK = 16 * 1024 };      /* glibc wants 16 KiB for itself at least */
+/* glibc wants 16 KiB for itself at least. */
+enum { TASK_STACK = 64 * 1024, THREAD_STACK = 16 * 1024, STACK_LIMIT = 16 * 1024 };
+
+/* Bytes that a task has written below its entry, on a stack that was POISON. */
+static size_t stack_used(const char *stack, const thread_job *job)
+{
+    const char *lowest = stack;
+    while (lowest < job->entry && (unsigned char)*lowest == POISON) lowest++;
+    return (size_t)(job->entry - lowest);
+}
 
 void on_small_stacks(void *user, int32_t count, void (*task)(void *context, int32_t index), void *context)
 {
@@ -441,8 +451,9 @@ void on_small_stacks(void *user, int32_t count, void (*task)(void *context, int3
     size_t bytes = PAGE + TASK_STACK + THREAD_STACK;
     assert_in_range(count, 1, 64);
     for (int32_t k = 0; k < count; k++) {
-        jobs[k] = (thread_job){ task, context, k };
+        jobs[k] = (thread_job){ task, context, k, NULL };
         stacks[k] = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        memset(stacks[k], POISON, bytes);
         assert_int_equal(mprotect(stacks[k], PAGE, PROT_NONE), 0);
         pthread_attr_t attributes;
         pthread_attr_init(&attributes);
@@ -452,6 +463,8 @@ void on_small_stacks(void *user, int32_t count, void (*task)(void *context, int3
     }
     for (int32_t k = 0; k < count; k++) {
         pthread_join(threads[k], NULL);
+        size_t used = stack_used(stacks[k] + PAGE, &jobs[k]);
+        if (used > STACK_LIMIT) fail_msg("a task used %zu bytes of stack: %s", used, place);
         munmap(stacks[k], bytes);
     }
 }

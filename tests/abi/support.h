@@ -117,7 +117,7 @@ void catch_faults(void);
 
 /* parallel_for that runs tasks one after another, last first. */
 void backward(void *user, int32_t count, void (*task)(void *context, int32_t index), void *context);
-/* parallel_for with a thread a task, each on a stack of 16 KiB beyond what a thread itself needs. */
+/* parallel_for with a thread a task; fails where one uses more than 16 KiB of its stack. */
 void on_small_stacks(void *user, int32_t count, void (*task)(void *context, int32_t index), void *context);
 
 #endif
