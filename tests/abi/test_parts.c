@@ -3,6 +3,8 @@
  * inputs but what x_needs says, and nothing of the outputs but the part. Borders begin at the picture's edge. */
 #include "support.h"
 
+#include <sys/mman.h>
+
 static const int32_t SIZES[][2] = { { 1, 1 }, { 7, 5 }, { 20, 3 }, { 33, 27 } };
 static const int32_t PARTS[][2] = { { 1, 1 }, { 8, 4 }, { 5, 100 }, { 100, 3 }, { 17, 13 } };
 
@@ -176,13 +178,86 @@ static void needs_are_small(void **state)
     }
 }
 
+/* ---- huge pictures ---------------------------------------------------------------------------------- */
+
+enum { HUGE_SIDE = 150000 };
+
+/* A picture of 150000 x 150000 pixels of which only `part` is in memory. */
+static picture huge_picture(const image_type *type, const halo_part *part)
+{
+    picture p = { .type = *type };
+    ptrdiff_t pixel = type->bytes * type->lanes;
+    p.image = (halo_image){ NULL, { HUGE_SIDE, HUGE_SIDE, 1, 1, 1 }, { pixel, pixel * HUGE_SIDE } };
+    p.map_bytes = (size_t)(pixel * HUGE_SIDE) * HUGE_SIDE;
+    p.map = mmap(NULL, p.map_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    assert_true(p.map != MAP_FAILED);
+    p.image.data = p.map;
+    for (int32_t y = 0; y < part->extent[1]; y++) {
+        uintptr_t first = (uintptr_t)component_at(&p, (int32_t[5]){ part->start[0], part->start[1] + y }, 0) & ~(uintptr_t)4095;
+        uintptr_t last = (uintptr_t)component_at(&p, (int32_t[5]){ part->start[0] + part->extent[0], part->start[1] + y }, 0);
+        assert_int_equal(mprotect((void *)first, last - first, PROT_READ | PROT_WRITE), 0);
+    }
+    return p;
+}
+
+static size_t most_bytes;
+
+static void *allocate(void *user, size_t bytes, size_t alignment)
+{
+    (void)user;
+    if (bytes > most_bytes) most_bytes = bytes;
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void release(void *user, void *memory)
+{
+    (void)user;
+    free(memory);
+}
+
+/* A part of a picture that no memory holds takes what the part takes, and has the pixels of a small picture. */
+static void huge_pictures(void **state)
+{
+    (void)state;
+    static const char *const NAMES[] = { "blur_edge", "blur_reflect", "blur_wrap", "chain", "dilated", "median3", "gauss", "tone", "sobel", "unsharp", "blur" };
+    for (size_t k = 0; k < sizeof NAMES / sizeof *NAMES; k++) {
+        const filter *f = find_filter(NAMES[k]);
+        halo_part part = { { 70001, 90007 }, { 24, 10, 1, 1, 1 } }, need, *need_at = &need;
+        halo_image large = { NULL, { HUGE_SIDE, HUGE_SIDE, 1, 1, 1 }, { 0 } };
+        const halo_image *large_at = &large;
+        assert_int_equal(f->needs(&large_at, NULL, &part, &need_at), HALO_OK);
+        assert_in_range(need.extent[0] * need.extent[1], 1, 10000);
+        call small;
+        assert_true(call_begin(&small, f, need.extent[0], need.extent[1], PLACE_ends));
+        picture in = huge_picture(&f->inputs[0], &need), out = huge_picture(&f->outputs[0], &part);
+        picture in_window = in, out_window = out;
+        in_window.image.data = component_at(&in, need.start, 0);
+        memcpy(in_window.image.extent, need.extent, sizeof need.extent);
+        out_window.image.data = component_at(&out, part.start, 0);
+        picture_copy(&in_window, &small.in[0]);
+        const halo_image *in_at = &in.image, *out_at = &out.image;
+        halo_exec exec = { .allocate = allocate, .release = release };
+        most_bytes = 0;
+        say_where("a part of a huge picture", &small, 0);
+        assert_int_equal(f->run(&in_at, NULL, &out_at, &part, &exec), HALO_OK);
+        assert_true(most_bytes < 1 << 20);
+        halo_part inner = { { part.start[0] - need.start[0], part.start[1] - need.start[1] }, { 24, 10, 1, 1, 1 } };
+        picture expected = small.expected[0];
+        expected.image.data = component_at(&small.expected[0], inner.start, 0);
+        inner = (halo_part){ { 0 }, { 24, 10, 1, 1, 1 } };
+        assert_true(picture_equal_in(&out_window, &expected, &inner));
+        munmap(in.map, in.map_bytes);
+        munmap(out.map, out.map_bytes);
+        call_end(&small);
+    }
+}
+
 int main(void)
 {
     catch_faults();
     assert_in_range(N_FILTERS, 1, MOST_FILTERS);
-    struct CMUnitTest tests[1 + 2 * MOST_FILTERS];
-    size_t n = 0;
-    tests[n++] = (struct CMUnitTest){ "needs_are_small", needs_are_small, NULL, NULL, NULL };
+    struct CMUnitTest tests[2 + 2 * MOST_FILTERS] = { cmocka_unit_test(needs_are_small), cmocka_unit_test(huge_pictures) };
+    size_t n = 2;
     for (size_t k = 0; k < N_FILTERS; k++) {
         tests[n++] = (struct CMUnitTest){ FILTERS[k].name, parts_tile, NULL, NULL, (void *)(uintptr_t)&FILTERS[k] };
         tests[n++] = (struct CMUnitTest){ FILTERS[k].name, wrong_parts, NULL, NULL, (void *)(uintptr_t)&FILTERS[k] };
