@@ -207,7 +207,7 @@ static int64_t dense_view(const plan_memory *m, const region *part, haloi_view *
         if (d == 0) step = round64(step);
     }
     view->plane_bytes = m->planar ? step : m->component_bytes;
-    view->data = base - origin;
+    view->data = base ? base - origin : NULL;       /* NULL: only measured */
     return m->planar ? step * m->lanes : step;
 }
 
