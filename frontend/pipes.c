@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "frontend/builder.h"
+#include "frontend/size_checks.h"
 
 /* ---- extents ------------------------------------------------------------------------------------------------------- */
 
@@ -533,7 +534,9 @@ tensor_pipe *script_lower(script *s, uint32_t which)
     if (!b.gave_up)
         declare_outputs(&b, pipe, &result);
     check_reads(&b, b.at);
-    if (s->d->n_errors == n_errors)
+    if (s->d->n_errors == n_errors) {
+        check_sizes(&b);
         verify(&b, pipe);
+    }
     return s->d->n_errors == n_errors && !s->has_doubles ? b.pipe : NULL;
 }

@@ -26,6 +26,18 @@ class Names(HaloTest):
         self.halo("run", "make.pipe", "n=3", "-o", "p.pgm")
         self.assertEqual(self.pixels("p.pgm"), ([0, 1, 2, 0, 1, 2], 255))
 
+    def test_sizes_that_leave_32_bits(self):
+        """Sums of sizes wrap; a check that believes a wrapped one would let the pipe read outside of its pictures."""
+        self.write("big.pipe", "pipe cut(src: image u8, w: i32) -> image u8 { return crop(src, 2, 1, w, 1) }\n"
+                               "pipe wide(src: image f32, n: i32) -> image f32\n{\n    k[i in -n..n, j in 0..0] = 1\n"
+                               "    return conv(pad(src, edge), k)\n}\n")
+        for pipe, value, words in (("cut", 2**31 - 1, "big.pipe:1:54: error[E0608]"), ("cut", 2, "reaches x = w + 1"), ("wide", 2**30, "2*n leaves 32 bits")):
+            name = "w" if pipe == "cut" else "n"
+            for engine in ([], ["--interpret"]):
+                self.halo("run", "big.pipe", "--pipe", pipe, "a.pgm", f"{name}={value}", "-o", "o.npy", *engine, status=1, says=words)
+        self.halo("run", "big.pipe", "--pipe", "cut", "a.pgm", "w=1", "-o", "o.pgm")
+        self.assertEqual(self.pixels("o.pgm")[0], [50])
+
     def test_inputs_by_name_and_order(self):
         difference = struct.pack("<6i", *[a - b for a, b in zip(A, [1, 1, 1, 1, 1, 60])])
         for number, words in enumerate((["a.pgm", "b.pgm"], ["b=b.pgm", "a.pgm"], ["a=a.pgm", "b=b.pgm"])):
