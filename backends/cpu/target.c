@@ -77,7 +77,13 @@ static bool describe_named(cpu_machine *m, diags *d, span where)
     return unknown_processor(d, where, m->cpu);
 }
 
-static bool is_x86_64(const char *triple) { return strncmp(triple, "x86_64", 6) == 0; }
+/* The driver stands in objects as assembly for x86_64 and ELF. */
+static bool is_supported(const char *triple)
+{
+    static const char *const OTHER_OBJECTS[] = { "apple", "darwin", "macos", "windows", "win32", "mingw", "cygwin", "uefi" };
+    for (size_t k = 0; k < sizeof OTHER_OBJECTS / sizeof *OTHER_OBJECTS; k++) if (strstr(triple, OTHER_OBJECTS[k])) return false;
+    return strncmp(triple, "x86_64", 6) == 0;
+}
 
 static bool make_machine(cpu_machine *m, diags *d, span where)
 {
@@ -98,8 +104,8 @@ bool cpu_machine_make(const char *triple, const char *cpu, bool needs_fma, diags
     initialise_once();
     bool native = strcmp(cpu, "native") == 0;
     *out = (cpu_machine){ .triple = triple ? LLVMNormalizeTargetTriple(triple) : LLVMGetDefaultTargetTriple() };
-    if (!is_x86_64(out->triple)) {
-        diag_add(d, DIAG_E0560, where, "code for `%s` isn't made yet: only x86_64 targets are", out->triple);
+    if (!is_supported(out->triple)) {
+        diag_add(d, DIAG_E0560, where, "code for `%s` isn't made yet: only x86_64 targets with ELF objects are", out->triple);
         diag_help(d, "leave --target away, or name one such as x86_64-unknown-linux-gnu");
         cpu_machine_free(out);
         return false;
