@@ -173,6 +173,15 @@ def strict(shop):
                f"--cpu {cpu} without --strict is refused with the way out", done)
 
 
+def targets(shop):
+    """Other systems whose objects are ELF; for all others an error of ours."""
+    shop.build(example("blur"), "blur", "--target", "x86_64-unknown-freebsd")
+    for target in ("x86_64-apple-darwin", "x86_64-pc-windows-msvc", "aarch64-unknown-linux-gnu", "nonsense"):
+        done = run(shop.options.halo, "build", example("blur"), "-o", shop.path("no.o"), "--target", target)
+        expect(done.returncode == 1 and "E0560" in done.stderr and "x86_64-unknown-linux-gnu" in done.stderr and not os.path.exists(shop.path("no.o")),
+               f"--target {target} is refused with one that works", done)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--halo", required=True)
@@ -181,7 +190,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         shop = Workshop(options, folder)
-        for part in (libraries, headers, processors, strict):
+        for part in (libraries, headers, processors, strict, targets):
             part(shop)
     print(f"{len(failures)} failed" if failures else "all passed")
     return 1 if failures else 0
