@@ -88,6 +88,14 @@ static bool outer_fixed_along_x(cpu_schedule *s, ref load)
     return true;
 }
 
+/* A line has columns from its pixels to all that is read: what is far away is gathered. */
+static bool is_near(const tensor_pipe *p, const index_form *x)
+{
+    int64_t lo, hi;
+    enum { NEAR = 1 << 16 };
+    return !node_is_const(p, x->lo, &lo) || !node_is_const(p, x->hi, &hi) || (lo >= -NEAR && hi <= NEAR);
+}
+
 static read_form form_of(cpu_schedule *s, ref load)
 {
     tensor_pipe *p = s->pipe;
@@ -99,7 +107,7 @@ static read_form form_of(cpu_schedule *s, ref load)
                                        .lo = tensor_i32(p, 0), .hi = tensor_i32(p, 0) };
     else index_form_of(p, &s->all, load_index(p, load, 1), &f.y);
     bool rows = f.y.kind == INDEX_affine && f.y.dimension == 1;
-    bool columns = f.x.kind == INDEX_affine && f.x.dimension == 0 && f.x.q == 1 && f.x.p <= 4;
+    bool columns = f.x.kind == INDEX_affine && f.x.dimension == 0 && f.x.q == 1 && f.x.p <= 4 && is_near(p, &f.x);
     if (rows) f.kind = columns ? READ_row : READ_row_gather;
     return f;
 }
