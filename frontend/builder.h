@@ -96,6 +96,7 @@ typedef struct builder {
     const char  *defining;            /* the name on the left of the definition at hand: names derived stages */
     const char  *indexed_name;        /* the same, inside of an indexed definition: reading it is recursion */
     int          depth, n_calls, rounds, open_folds, n_derived;
+    uint32_t     n_evaluations;       /* of expressions: functions that call functions twice are 2^n of them */
     bool         gave_up;             /* too large or too deep: everything is an error from here on */
     LIST(trait)  traits;              /* per node, see nodes.c */
     LIST(value_range) ranges;         /* per node, see overflow.c */

@@ -277,6 +277,10 @@ value evaluate(builder *b, const expr *e)
         b->gave_up = true;
         return fail(b, DIAG_E0219, e->where, "this pipe gets too large: more than %d operations", MAX_NODES);
     }
+    if (++b->n_evaluations > MAX_EVALUATIONS) {
+        b->gave_up = true;
+        return fail(b, DIAG_E0219, e->where, "this pipe takes too long to compile: more than %d expressions", MAX_EVALUATIONS);
+    }
     b->depth++;
     value v = evaluate_kind(b, e);
     b->depth--;
