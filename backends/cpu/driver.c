@@ -121,13 +121,10 @@ static int call_setup(call *c, const halo_image *const *inputs, const void *para
     return bad > 0 ? HALO_ERROR_SIZE : HALO_ERROR_PARAMETER;
 }
 
-static const plan_memory *output_memory(const plan_view *plan, int which, int *index)
+static const plan_memory *output_memory(const plan_view *plan, int which)
 {
     for (int k = 0; k < plan->header->n_memories; k++)
-        if (plan->memories[k].role == PLAN_ROLE_output && plan->memories[k].which == which) {
-            if (index) *index = k;
-            return &plan->memories[k];
-        }
+        if (plan->memories[k].role == PLAN_ROLE_output && plan->memories[k].which == which) return &plan->memories[k];
     return NULL;
 }
 
@@ -468,7 +465,7 @@ int haloi_size(const haloi_code *code, const halo_image *const *inputs, const vo
     int result = call_begin(&c, code, NULL);
     if (result == HALO_OK) result = call_setup(&c, inputs, params, failed);
     for (int k = 0; k < c.run.plan.header->n_outputs && result == HALO_OK; k++) {
-        const plan_memory *m = output_memory(&c.run.plan, k, NULL);
+        const plan_memory *m = output_memory(&c.run.plan, k);
         if (!outputs[k]) result = HALO_ERROR_NULL;
         else if (image_is_empty(m, c.slots)) result = HALO_ERROR_SIZE;
         for (int d = 0; d < 5 && result == HALO_OK; d++) outputs[k]->extent[d] = d < image_rank(m) ? (int32_t)image_extent(m, c.slots, d) : 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Running one section: strips of rows are dealt to workers; inside a strip rows slide. A stage is asked for rows up to some
  * y (`ensure_rows`), asks its producers for the rows that takes, and makes what is missing, in order, each once. Its line
- * buffer keeps the last `slots` rows: enough for every reader, whatever border maps do (scheduling.md, section 3). */
+ * buffer keeps the last `slots` rows: enough for every reader, whatever border maps do, because the tasks were run dry first
+ * to count them (plan_lines of driver.c). */
 #ifndef HALO_BACKENDS_CPU_DRIVER_STRIPS_H
 #define HALO_BACKENDS_CPU_DRIVER_STRIPS_H
 

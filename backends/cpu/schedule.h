@@ -31,7 +31,7 @@ typedef struct cpu_edge {
 } cpu_edge;
 
 /* One load of a stage's body. */
-typedef struct cpu_load {
+typedef struct cpu_read {
     ref load;
     int edge;                       /* in the stage's edges */
     ref rest_x, rest_y;             /* the part of the index that is added, without coordinates */
@@ -86,8 +86,6 @@ int schedule_slot(cpu_schedule *s, ref uniform);
 tensor_pipe *tensor_clone(const tensor_pipe *p, arena *memory);
 /* Replaces folds of few constant iterations by their chains, everywhere. */
 void unroll_folds(tensor_pipe *p, depends *all);
-
-
 
 /* schedule_reads.c: loaders, copies for borders, edges and loads of one section. */
 void schedule_reads(cpu_schedule *s, cpu_section *section);
