@@ -16,7 +16,7 @@ enum {
     MAX_NODE_DEPTH = 4000,       /* of the expression of one pixel */
     MAX_BODY_DEPTH = 600,        /* a deeper image becomes a stage, so that nobody who walks a body needs much stack */
     MAX_NODES = 2000000,         /* of a pipe's IR */
-    MAX_EVALUATIONS = 4000000,   /* of expressions, those of functions counted at every call */
+    MAX_EVALUATIONS = 8000000,   /* of expressions, those of functions counted at every call */
     MAX_ELEMENTS = 65536,        /* of an array literal */
     MAX_OPERANDS = 8             /* of one lifted operation */
 };
