@@ -94,7 +94,8 @@ def build_filters(options):
         functions.extend(adapters(pipe) for pipe in pipes)
         rows.extend(table_row(script, pipe, header, layouts) for pipe in pipes)
 
-    scripts = [os.path.join(HERE, "filters.pipe"), *(os.path.join(ROOT, "examples", name + ".pipe") for name in EXAMPLES)]
+    examples = () if options.no_examples else EXAMPLES
+    scripts = [os.path.join(HERE, "filters.pipe"), *(os.path.join(ROOT, "examples", name + ".pipe") for name in examples)]
     for script in scripts:
         add(script, os.path.splitext(os.path.basename(script))[0], signatures(options, script), {})
     script = os.path.join(HERE, "layouts.pipe")
@@ -118,6 +119,7 @@ def main():
     parser.add_argument("--folder", required=True)
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--only", nargs="+", metavar="TEST", help="these programs only")
+    parser.add_argument("--no-examples", action="store_true", help="only the pipes of this folder")
     parser.add_argument("--switches", metavar="WORDS", default="", help="more switches for halo build")
     options = parser.parse_args()
     os.makedirs(options.folder, exist_ok=True)
