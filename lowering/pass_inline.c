@@ -117,22 +117,25 @@ static bool is_output(tensor_pipe *p, uint32_t stage)
     return false;
 }
 
-static bool worth_inlining(tensor_pipe *p, depends *all, stage_loads *loads, uint32_t stage)
+/* Why a stage goes into its readers, or NULL. */
+static const char *worth_inlining(tensor_pipe *p, depends *all, stage_loads *loads, uint32_t stage)
 {
     const tensor_stage *s = stage_at(p, stage);
-    if (s->kind != STAGE_compute || s->materialize || is_output(p, stage)) return false;
+    if (s->kind != STAGE_compute || s->materialize || is_output(p, stage)) return NULL;
     reads r = count_reads(p, all, loads, stage);
-    if (r.count == 0) return false;
+    if (r.count == 0) return NULL;
     body_cost cost = cost_of(p, stage);
-    if (r.value_padded || (r.padded && (!cost.identity || cost.folds))) return false;
-    if (r.padded && cost.coordinates) return false;
-    if (stage_at(p, stage)->inline_hint) return true;
-    if (s->rank == 0) return !cost.folds && cost.loads == 0 && cost.operations <= 4;
-    if (is_shift(p, stage) && !r.padded) return true;
-    if (r.count == 1 && !r.in_fold && !r.padded) return true;
-    if (cost.folds) return false;
-    if (cost.loads == 1 && cost.identity && cost.operations == 0) return !r.x_varies;
-    return cost.loads <= 1 && cost.operations <= 2 && r.count <= 2 && !r.in_fold && !r.padded;
+    if (r.value_padded || (r.padded && (!cost.identity || cost.folds))) return NULL;
+    if (r.padded && cost.coordinates) return NULL;
+    if (stage_at(p, stage)->inline_hint) return "@inline asks for it";
+    bool is_cheap = !cost.folds && cost.loads == 0 && cost.operations <= 4;
+    if (s->rank == 0) return is_cheap ? "it is a few operations on numbers" : NULL;
+    if (is_shift(p, stage) && !r.padded) return "it only shifts what it reads";
+    if (r.count == 1 && !r.in_fold && !r.padded) return "it is read at one place";
+    if (cost.folds) return NULL;
+    if (cost.loads == 1 && cost.identity && cost.operations == 0) return r.x_varies ? NULL : "it only converts, which is cheaper than a buffer of the wider type";
+    bool is_small = cost.loads <= 1 && cost.operations <= 2 && r.count <= 2 && !r.in_fold && !r.padded;
+    return is_small ? "it is cheaper to compute twice than to keep" : NULL;
 }
 
 /* ---- doing it --------------------------------------------------------------------------------------------- */
@@ -190,7 +193,9 @@ bool pass_inline(tensor_pipe *p)
     stage_loads loads = { 0 };
     bool changed = false;
     for (uint32_t s = 1; s < p->stages.count; s++) {
-        if (!worth_inlining(p, &all, &loads, s)) continue;
+        const char *why = worth_inlining(p, &all, &loads, s);
+        if (!why) continue;
+        tensor_note_add(p, s, arena_printf(p->memory, "inlined into its readers: %s", why));
         inline_stage(p, &loads, s);
         changed = true;
     }

@@ -123,6 +123,7 @@ static bool move_one(tensor_pipe *p, depends *all, stage_loads *loads, uint32_t 
 {
     column_view v = { .pipe = p, .all = all, .stage = stage, .fits = true, .mode = -1 };
     if (stage_at(p, stage)->rank < 2 || is_output(p, stage) || !body_fits(&v) || !readers_are_plain(p, loads, stage)) return false;
+    tensor_note_add(p, stage, "its border along x moved to its readers, who copy ends instead of computing them");
     stage_at(p, stage)->lo[0] = v.lo;
     stage_at(p, stage)->hi[0] = v.hi;
     border_change own = { stage, true, v.mode }, readers = { stage, false, v.mode };

@@ -132,6 +132,7 @@ ref convolution_split(const convolution *c, const factors *f)
     index[0] = replace_binders(p, load_index(p, c->element_load, c->x_dimension), c->fold, values);
     for (int d = 1; d < stage_at(p, middle)->rank; d++) index[d] = tensor_coord(p, d);
     ref element = tensor_load(p, middle, index, NULL, NULL, c->t);
+    tensor_note_add(p, c->stage, arena_printf(p->memory, "separated: the taps down the rows first, in `%s`, then along the row", stage_at(p, middle)->name));
     return weighted_sum(c, fold, c->x, f->x, element, init);
 }
 

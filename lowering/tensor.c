@@ -143,3 +143,9 @@ uint32_t tensor_table_new(tensor_pipe *p, const char *name, type t, int rank, co
     stage_at(p, s)->words = n_words ? arena_copy(p->memory, words, n_words * sizeof *words) : NULL;
     return s;
 }
+
+void tensor_note_add(tensor_pipe *p, uint32_t stage, const char *text)
+{
+    tensor_note note = { stage_at(p, stage)->name, text };
+    LIST_PUSH(p->memory, p->notes, note);
+}

@@ -137,6 +137,9 @@ typedef struct tensor_output { const char *name; const char *doc; uint32_t stage
  * (or HALO_ERROR_PARAMETER), and `halo run` shows the message at its place. */
 typedef struct tensor_check { ref condition; bool is_parameter; diag_code code; span where; const char *message; } tensor_check;
 
+/* What a pass did to a stage and why, for `explain`; no meaning hangs on it, and the text form leaves it out. */
+typedef struct tensor_note { const char *stage, *text; } tensor_note;
+
 typedef struct tensor_pipe {
     arena      *memory;
     const char *name, *doc;
@@ -151,6 +154,7 @@ typedef struct tensor_pipe {
     LIST(tensor_dim)    dims;
     LIST(tensor_output) outputs;
     LIST(tensor_check)  checks;
+    LIST(tensor_note)   notes;
     uint32_t           *buckets; uint32_t n_buckets;    /* the hash table of nodes */
     struct tensor_names *names;                         /* of stages: set them with tensor_stage_rename, not by hand */
 } tensor_pipe;
@@ -203,6 +207,7 @@ uint32_t tensor_stage_new(tensor_pipe *p, stage_kind k, const char *name, type t
 /* A stage with constant values; bounds lo[], extents extent[]; copies words. */
 uint32_t tensor_table_new(tensor_pipe *p, const char *name, type t, int rank, const int32_t *lo, const int32_t *extent,
                           const uint32_t *words, span where);
+void tensor_note_add(tensor_pipe *p, uint32_t stage, const char *text);
 const char *tensor_unique_name(tensor_pipe *p, const char *name);   /* name, name.1, name.2 ... */
 void tensor_stage_rename(tensor_pipe *p, uint32_t stage, const char *name);   /* made unique */
 

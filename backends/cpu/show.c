@@ -16,24 +16,74 @@ static void type_name(text *out, type t)
 }
 
 /* A uniform expression, in the language's spelling. */
+static void uniform_text(cpu_schedule *s, ref r, text *out);
+
+static const char *infix_of(int op)
+{
+    switch ((tensor_op)op) {
+    case OP_add: return " + ";
+    case OP_sub: return " - ";
+    case OP_mul: return "*";
+    case OP_div: return " / ";
+    case OP_floordiv: return " // ";
+    case OP_mod: return " % ";
+    case OP_lt: return " < ";
+    case OP_le: return " <= ";
+    case OP_eq: return " == ";
+    case OP_ne: return " != ";
+    case OP_and: return " and ";
+    case OP_or: return " or ";
+    default: return NULL;
+    }
+}
+
+static void operands_text(cpu_schedule *s, ref r, const char *between, text *out)
+{
+    for (int k = 0; k < node_at(s->pipe, r)->n_args; k++) {
+        if (k) text_string(out, between);
+        uniform_text(s, node_arg(s->pipe, r, k), out);
+    }
+}
+
+static void operation_text(cpu_schedule *s, ref r, text *out)
+{
+    tensor_pipe *p = s->pipe;
+    const tensor_node *n = node_at(p, r);
+    int64_t v;
+    if (n->op == OP_add && node_is_const(p, node_arg(p, r, 1), &v) && v < 0) {
+        uniform_text(s, node_arg(p, r, 0), out);
+        text_printf(out, " - %lld", (long long)-v);
+        return;
+    }
+    if (n->op == OP_neg) { text_string(out, "-"); uniform_text(s, node_arg(p, r, 0), out); return; }
+    if (n->op == OP_select) {
+        text_string(out, "(");
+        uniform_text(s, node_arg(p, r, 0), out);
+        text_string(out, " ? ");
+        uniform_text(s, node_arg(p, r, 1), out);
+        text_string(out, " : ");
+        uniform_text(s, node_arg(p, r, 2), out);
+        text_string(out, ")");
+        return;
+    }
+    const char *infix = infix_of(n->op);
+    if (!infix) text_string(out, n->op == OP_cast ? kind_get((enum kind)n->type.kind)->name : op_get((tensor_op)n->op)->name);
+    if (!infix || n->op != OP_add) text_string(out, "(");
+    operands_text(s, r, infix ? infix : ", ", out);
+    if (!infix || n->op != OP_add) text_string(out, ")");
+}
+
 static void uniform_text(cpu_schedule *s, ref r, text *out)
 {
     tensor_pipe *p = s->pipe;
     const tensor_node *n = node_at(p, r);
     int64_t v;
-    if (node_is_const(p, r, &v)) { text_printf(out, "%lld", (long long)v); return; }
-    if (n->op == OP_dim) { text_string(out, p->dims.items[n->payload].name); return; }
-    if (n->op == OP_param) { text_string(out, p->params.items[n->payload].name); return; }
     float f;
-    if (node_is_f32(p, r, &f)) { text_f32(out, f); return; }
-    const char *infix = n->op == OP_add ? " + " : n->op == OP_sub ? " - " : n->op == OP_mul ? "*" : n->op == OP_floordiv ? " // " : NULL;
-    text_string(out, infix ? "(" : op_get((tensor_op)n->op)->name);
-    if (!infix) text_string(out, "(");
-    for (int k = 0; k < n->n_args; k++) {
-        if (k) text_string(out, infix ? infix : ", ");
-        uniform_text(s, node_arg(p, r, k), out);
-    }
-    text_string(out, ")");
+    if (node_is_const(p, r, &v)) text_printf(out, "%lld", (long long)v);
+    else if (node_is_f32(p, r, &f)) text_f32(out, f);
+    else if (n->op == OP_dim) text_string(out, p->dims.items[n->payload].name);
+    else if (n->op == OP_param) text_string(out, p->params.items[n->payload].name);
+    else operation_text(s, r, out);
 }
 
 static void range_text(cpu_schedule *s, ref lo, ref hi, text *out)
@@ -124,9 +174,12 @@ static void explain_reads(cpu_schedule *s, cpu_section *section, const cpu_stage
         const char *from = name_of(s, e->producer >= 0 ? section_stage(section, e->producer)->stage : e->stage);
         text_printf(out, "      reads `%s`", from);
         if (e->kind == READ_anywhere) { text_string(out, e->memory < 0 ? ", a table of constants\n" : varies_along_row(s, c, (int)k) ? ", gathered anywhere\n" : ", one value for a whole row\n"); continue; }
-        text_string(out, ", rows ");
-        range_text(s, e->lo_y, e->hi_y, out);
-        if (e->p_y != 1 || e->q_y != 1) text_printf(out, " of (%d*y + .)//%d", e->p_y, e->q_y);
+        if (e->p_y) {
+            text_string(out, ", rows ");
+            range_text(s, e->lo_y, e->hi_y, out);
+            if (e->q_y != 1) text_printf(out, " of %d*y, divided by %d", e->p_y, e->q_y);
+            else if (e->p_y != 1) text_printf(out, " of %d*y", e->p_y);
+        }
         if (e->kind == READ_row_gather) text_string(out, ", columns computed");
         else {
             text_string(out, ", columns ");
@@ -138,6 +191,18 @@ static void explain_reads(cpu_schedule *s, cpu_section *section, const cpu_stage
     }
 }
 
+enum { BULK_COLUMNS = 1919 };      /* an odd width, so that what doesn't fit a vector shows */
+
+/* Columns that the vector loops make, of all. The last vector starts early enough to end with the row, except where pixels must
+ * not be computed twice because the output may be the input. */
+static double bulk_share(cpu_schedule *s, const cpu_stage *c)
+{
+    if (c->lanes == 1) return 0;
+    bool in_place = c->sink && s->memories.items[c->memory].may_alias >= 0;
+    int columns = BULK_COLUMNS * (c->flat ? stage_at(s->pipe, c->stage)->type.lanes : 1);
+    return in_place ? (double)(columns - columns % c->lanes) / columns : 1;
+}
+
 static void explain_stage(cpu_schedule *s, cpu_section *section, const cpu_stage *c, text *out)
 {
     tensor_stage t = *stage_at(s->pipe, c->stage);
@@ -147,9 +212,10 @@ static void explain_stage(cpu_schedule *s, cpu_section *section, const cpu_stage
     cut_reason why = c->stage < s->n_memory_of ? s->plan.why[c->stage] : CUT_none;
     if (c->sink && why != CUT_none) text_printf(out, ", because %s", cut_text(why));
     if (c->sink && s->plan.because[c->stage]) text_printf(out, " (`%s`)", name_of(s, s->plan.because[c->stage]));
-    text_printf(out, "\n      %d vector lanes, %d vector%s a step, %d row%s at once, %s; about %.0f operations a pixel; bulk share 100 %% but the last columns\n",
+    text_printf(out, "\n      %d vector lanes, %d vector%s a step, %d row%s at once, %s; about %.0f operations a pixel; bulk share %.0f %% of %d columns\n",
                 c->lanes, c->unroll, c->unroll == 1 ? "" : "s", c->group, c->group == 1 ? "" : "s",
-                c->flat ? (t.type.lanes > 1 ? "components in one flat line" : "one component") : "components in planes", c->operations);
+                c->flat && t.type.lanes > 1 ? "components in one flat line" : t.type.lanes > 1 ? "components in planes" : "one component",
+                c->operations, 100 * bulk_share(s, c), BULK_COLUMNS);
     explain_reads(s, section, c, out);
 }
 
@@ -173,6 +239,32 @@ static void explain_text(cpu_schedule *s, text *out)
         else text_printf(out, "  dispatch %u: %u stage%s, %d stored\n", number++, section->stages.count, section->stages.count == 1 ? "" : "s", section->n_sinks);
         for (uint32_t j = 0; j < section->stages.count; j++) explain_stage(s, section, section_stage(section, (int)j), out);
     }
+    for (uint32_t k = 0; k < s->pipe->notes.count; k++)
+        text_printf(out, "  `%s` %s\n", s->pipe->notes.items[k].stage, s->pipe->notes.items[k].text);
+}
+
+/* What a stage reads, and how far: the halo. Bounds that depend on parameters are expressions. */
+static void json_reads(cpu_schedule *s, cpu_section *section, const cpu_stage *c, text *out)
+{
+    static const char *const KINDS[] = { "rows", "gathered rows", "anywhere" };
+    text_string(out, "[");
+    for (uint32_t k = 0; k < c->edges.count; k++) {
+        const cpu_edge *e = &c->edges.items[k];
+        text_printf(out, "%s{\"from\": \"%s\", \"how\": \"%s\"", k ? ", " : "",
+                    name_of(s, e->producer >= 0 ? section_stage(section, e->producer)->stage : e->stage), KINDS[e->kind]);
+        if (e->kind != READ_anywhere) {
+            text_string(out, ", \"rows\": \"");
+            range_text(s, e->lo_y, e->hi_y, out);
+            text_printf(out, "\", \"border_y\": \"%s\"", border_name((border)e->border_y));
+        }
+        if (e->kind == READ_row) {
+            text_string(out, ", \"columns\": \"");
+            range_text(s, e->lo_x, e->hi_x, out);
+            text_printf(out, "\", \"border_x\": \"%s\"", border_name((border)e->border_x));
+        }
+        text_string(out, "}");
+    }
+    text_string(out, "]");
 }
 
 static void json_section(cpu_schedule *s, cpu_section *section, text *out)
@@ -182,9 +274,11 @@ static void json_section(cpu_schedule *s, cpu_section *section, text *out)
         const cpu_stage *c = section_stage(section, (int)j);
         cut_reason why = c->sink ? s->plan.why[c->stage] : CUT_none;
         text_printf(out, "%s{\"name\": \"%s\", \"stored\": %s, \"why\": \"%s\", \"lanes\": %d, \"unroll\": %d, \"rows\": %d, \"flat\": %s, "
-                         "\"operations\": %.0f, \"loader\": %s}",
+                         "\"operations\": %.0f, \"bulk_share\": %.4f, \"loader\": %s, \"reads\": ",
                     j ? ", " : "", name_of(s, c->stage), c->sink ? "true" : "false", c->sink ? cut_text(why) : "", c->lanes, c->unroll, c->group,
-                    c->flat ? "true" : "false", c->operations, c->loader ? "true" : "false");
+                    c->flat ? "true" : "false", c->operations, bulk_share(s, c), c->loader ? "true" : "false");
+        json_reads(s, section, c, out);
+        text_string(out, "}");
     }
     text_string(out, "]}");
 }
@@ -203,7 +297,10 @@ static void explain_json(cpu_schedule *s, text *out)
         }
         text_string(out, "]");
     }
-    text_string(out, "}\n");
+    text_string(out, ", \"notes\": [");
+    for (uint32_t k = 0; k < s->pipe->notes.count; k++)
+        text_printf(out, "%s{\"stage\": \"%s\", \"text\": \"%s\"}", k ? ", " : "", s->pipe->notes.items[k].stage, s->pipe->notes.items[k].text);
+    text_string(out, "]}\n");
 }
 
 bool cpu_show(tensor_pipe *p, const cpu_options *options, cpu_text what, text *out, diags *d)
