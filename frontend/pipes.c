@@ -399,11 +399,13 @@ bool check_in_range(builder *b, const parameter *p, value v, span where)
             return false;
         ref holds = tensor_op2(t, OP_and, tensor_op2(t, OP_le, low[0].node, low[1].node),
                                tensor_op2(t, p->in->half_open ? OP_lt : OP_le, high[0].node, high[1].node));
+        const char *format = "`%s` is %s, outside of its range %s..%s%s";
+        const char *given = uniform_text(b, low[1].node), *first = uniform_text(b, ends[0].node), *last = uniform_text(b, ends[1].node);
         if (node_is_const(t, holds, &known) && !known) {
-            fail(b, DIAG_E0507, where, "the value of `%s` is outside of its range", p->name);
+            fail(b, DIAG_E0507, where, format, p->name, given, first, p->in->half_open ? "<" : "", last);
             return false;
         }
-        require(b, holds, DIAG_E0607, where, "the value of `%s` is outside of its range", p->name);
+        require(b, holds, DIAG_E0607, where, format, p->name, given, first, p->in->half_open ? "<" : "", last);
     }
     return true;
 }
