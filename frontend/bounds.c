@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * Decides comparisons of uniform expressions for every size and parameter: from their difference in linear form, extents being
- * at least 0 and parameters inside of their ranges. */
+ * at least 0 and parameters inside of their ranges. And keeps extents that parameters decide within what a picture may have. */
 #include "frontend/builder.h"
 
 enum { MAX_LEVEL = 6 };
@@ -73,4 +73,22 @@ int known_less_equal(builder *b, ref a, ref c)
     if (difference.lo >= 0)
         return 1;
     return difference.hi < 0 ? 0 : -1;
+}
+
+/* Pictures have at most so many pixels along a dimension; a script's own extents have no more, or a kernel with a mistyped
+ * radius would run for hours. What follows from the extents of pictures alone is as large as it has to be. */
+void check_extent(builder *b, ref lo, ref hi, span where)
+{
+    enum { LARGEST_EXTENT = 1 << 28 };
+    int64_t first, last;
+    if (node_is_const(b->pipe, lo, &first) && node_is_const(b->pipe, hi, &last)) {
+        if (last - first >= LARGEST_EXTENT)
+            fail(b, DIAG_E0506, where, "this has an extent of %lld, and at most %d is possible", (long long)(last - first + 1),
+                 LARGEST_EXTENT);
+        return;
+    }
+    ref extent = node_extent(b, lo, hi), largest = tensor_i32(b->pipe, LARGEST_EXTENT);
+    if (node_uses_parameters(b, extent) && known_less_equal(b, extent, largest) != 1)
+        require(b, tensor_op2(b->pipe, OP_le, extent, largest), DIAG_E0608, where,
+                "an extent of %s is too large at these parameters: at most %d is possible", uniform_text(b, extent), LARGEST_EXTENT);
 }

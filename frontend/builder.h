@@ -124,6 +124,7 @@ value scalar_value(builder *b, ref node);
 bool  node_is_closed(builder *b, ref node);       /* no coordinate, no variable of an open reduction */
 bool  node_uses_pixels(builder *b, ref node);
 bool  node_has_load(builder *b, ref node);
+bool  node_uses_parameters(builder *b, ref node);
 uint32_t node_depth(builder *b, ref node);        /* of its expression */
 void  fold_opened(builder *b, uint32_t fold);     /* call after tensor_fold_new; then fold_closed */
 void  fold_closed(builder *b);
@@ -137,6 +138,7 @@ ref   node_sub(builder *b, ref a, ref c);
 ref   node_scale(builder *b, ref a, int32_t factor);
 /* bounds.c. 1: holds for every size and parameter, 0: for none, -1: depends. */
 int   known_less_equal(builder *b, ref a, ref c);
+void  check_extent(builder *b, ref lo, ref hi, span where);
 ref   constant_of(builder *b, kind k, double v);  /* one lane */
 
 /* ---- types.c ---------------------------------------------------------------------------------------- */

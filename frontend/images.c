@@ -40,6 +40,7 @@ uint32_t stage_new(builder *b, const char *name, const content *c, ref body)
     for (int k = 0; k < c->rank; k++) {
         stage->lo[k] = c->lo[k];
         stage->hi[k] = c->hi[k];
+        check_extent(b, c->lo[k], c->hi[k], c->where);
     }
     stage->body = body;
     list_grow(b->memory, &b->stage_pixels, 1, s + 1);

@@ -11,6 +11,7 @@ enum { MAX_OPEN_FOLDS = 59 };
 #define DEPENDS_load       (UINT64_C(1) << 60)
 #define DEPENDS_pixels     (UINT64_C(1) << 61)
 #define DEPENDS_coordinate (UINT64_C(1) << 62)
+#define DEPENDS_parameter  (UINT64_C(1) << 63)
 
 value scalar_value(builder *b, ref node)
 {
@@ -56,6 +57,7 @@ static trait find_trait(builder *b, ref node)
     trait t = { 0 };
     switch ((tensor_op)n->op) {
     case OP_coord: t.depends = DEPENDS_coordinate; break;
+    case OP_param: t.depends = DEPENDS_parameter; break;
     case OP_binder:
     case OP_acc: t.depends = fold_bit(b, n->payload); break;
     case OP_result: join_fold(b, &t, n->payload); break;
@@ -86,7 +88,7 @@ static trait trait_of(builder *b, ref node)
 
 bool node_is_closed(builder *b, ref node)
 {
-    return (trait_of(b, node).depends & ~(DEPENDS_pixels | DEPENDS_load)) == 0;
+    return (trait_of(b, node).depends & ~(DEPENDS_pixels | DEPENDS_load | DEPENDS_parameter)) == 0;
 }
 
 bool node_uses_pixels(builder *b, ref node)
@@ -97,6 +99,11 @@ bool node_uses_pixels(builder *b, ref node)
 bool node_has_load(builder *b, ref node)
 {
     return (trait_of(b, node).depends & DEPENDS_load) != 0;
+}
+
+bool node_uses_parameters(builder *b, ref node)
+{
+    return (trait_of(b, node).depends & DEPENDS_parameter) != 0;
 }
 
 uint32_t node_depth(builder *b, ref node)

@@ -318,6 +318,7 @@ static bool open_fold(builder *b, reduction *r)
         fold_at(p, r->fold)->lo[all.order[k]] = all.lo[k];
         fold_at(p, r->fold)->hi[all.order[k]] = all.hi[k];
         fold_at(p, r->fold)->binder_names[all.order[k]] = all.names[k];
+        check_extent(b, all.lo[k], all.hi[k], r->e->where);
     }
     fold_opened(b, r->fold);
     scope_push(b, false);

@@ -18,6 +18,8 @@ from .values import (Image, Type, Value, as_field, as_image, common_type, coordi
 
 SWIZZLES = {**{c: k for k, c in enumerate("rgba")}, **{c: k for k, c in enumerate("xyzw")}}
 
+LARGEST_EXTENT = 1 << 28
+
 
 class Evaluator(Statements, Functions):
     """Evaluates nodes; statements, calls and pads are in the base classes."""
@@ -319,8 +321,10 @@ class Evaluator(Statements, Functions):
 
     def range_ends(self, bounds, scope):
         low = self.whole_number(bounds.first, scope, "a range")
-        high = self.whole_number(bounds.last, scope, "a range")
-        return low, high - 1 if bounds.open else high
+        high = self.whole_number(bounds.last, scope, "a range") - (1 if bounds.open else 0)
+        if high - low >= LARGEST_EXTENT:
+            raise PipeError(f"{low}..{high} is too large", bounds.first, "size")
+        return low, high
 
     def reduce_element(self, node, scope, position, state):
         mask = None
