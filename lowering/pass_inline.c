@@ -111,17 +111,11 @@ static bool is_shift(tensor_pipe *p, uint32_t stage)
     return true;
 }
 
-static bool is_output(tensor_pipe *p, uint32_t stage)
-{
-    for (uint32_t k = 0; k < p->outputs.count; k++) if (p->outputs.items[k].stage == stage) return true;
-    return false;
-}
-
 /* Why a stage goes into its readers, or NULL. */
 static const char *worth_inlining(tensor_pipe *p, depends *all, stage_loads *loads, uint32_t stage)
 {
     const tensor_stage *s = stage_at(p, stage);
-    if (s->kind != STAGE_compute || s->materialize || is_output(p, stage)) return NULL;
+    if (s->kind != STAGE_compute || s->materialize || tensor_is_output(p, stage)) return NULL;
     reads r = count_reads(p, all, loads, stage);
     if (r.count == 0) return NULL;
     body_cost cost = cost_of(p, stage);

@@ -57,12 +57,6 @@ static bool uses_column_itself(tensor_pipe *p, const ref_list *nodes)
     return false;
 }
 
-static bool is_output(tensor_pipe *p, uint32_t stage)
-{
-    for (uint32_t k = 0; k < p->outputs.count; k++) if (p->outputs.items[k].stage == stage) return true;
-    return false;
-}
-
 /* The body qualifies and the domain is another than the source's. Which is wider does not matter: any column is answered by
  * the one inside that the border maps it to, and only columns that are asked for are made. */
 static bool body_fits(column_view *v)
@@ -122,7 +116,7 @@ static void change_body(tensor_pipe *p, uint32_t stage, border_change *change)
 static bool move_one(tensor_pipe *p, depends *all, stage_loads *loads, uint32_t stage)
 {
     column_view v = { .pipe = p, .all = all, .stage = stage, .fits = true, .mode = -1 };
-    if (stage_at(p, stage)->rank < 2 || is_output(p, stage) || !body_fits(&v) || !readers_are_plain(p, loads, stage)) return false;
+    if (stage_at(p, stage)->rank < 2 || tensor_is_output(p, stage) || !body_fits(&v) || !readers_are_plain(p, loads, stage)) return false;
     tensor_note_add(p, stage, "its border along x moved to its readers, who copy ends instead of computing them");
     stage_at(p, stage)->lo[0] = v.lo;
     stage_at(p, stage)->hi[0] = v.hi;

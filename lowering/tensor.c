@@ -149,3 +149,10 @@ void tensor_note_add(tensor_pipe *p, uint32_t stage, const char *text)
     tensor_note note = { stage_at(p, stage)->name, text };
     LIST_PUSH(p->memory, p->notes, note);
 }
+
+bool tensor_is_output(const tensor_pipe *p, uint32_t stage)
+{
+    for (uint32_t k = 0; k < p->outputs.count; k++)
+        if (p->outputs.items[k].stage == stage) return true;
+    return false;
+}

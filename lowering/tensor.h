@@ -207,6 +207,7 @@ uint32_t tensor_stage_new(tensor_pipe *p, stage_kind k, const char *name, type t
 /* A stage with constant values; bounds lo[], extents extent[]; copies words. */
 uint32_t tensor_table_new(tensor_pipe *p, const char *name, type t, int rank, const int32_t *lo, const int32_t *extent,
                           const uint32_t *words, span where);
+bool tensor_is_output(const tensor_pipe *p, uint32_t stage);
 void tensor_note_add(tensor_pipe *p, uint32_t stage, const char *text);
 const char *tensor_unique_name(tensor_pipe *p, const char *name);   /* name, name.1, name.2 ... */
 void tensor_stage_rename(tensor_pipe *p, uint32_t stage, const char *name);   /* made unique */

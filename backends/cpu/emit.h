@@ -35,8 +35,10 @@ typedef struct node_value {
 } node_value;
 
 typedef struct splat_entry { LLVMValueRef scalar, vector; int lanes; } splat_entry;
-/* A row pointer that was loaded in the entry block: entry `row` of an edge's table, plane `component`. */
-typedef struct row_entry { int edge; int32_t row; int component; LLVMValueRef pointer; } row_entry;
+/* What was read from the frame in the entry block: of an edge's table entry `number` its pointer (in a plane), a field at an
+ * offset, the distance of a plane, a field of its view; or a row to write. */
+typedef enum entry_kind { ENTRY_row, ENTRY_field, ENTRY_plane, ENTRY_view, ENTRY_destination } entry_kind;
+typedef struct row_entry { entry_kind kind; int edge; int32_t number; int plane; LLVMValueRef value; } row_entry;
 
 typedef struct emitter {
     emit_module    *m;
@@ -99,6 +101,8 @@ void emit_remember(emitter *e, ref r, LLVMValueRef *parts, int count, bool varie
 void emit_forget(emitter *e, uint32_t scope);                         /* drops all of `scope` and deeper */
 LLVMBasicBlockRef emit_hoist_begin(emitter *e);                       /* positions at the entry's end; returns where to go back */
 void emit_hoist_end(emitter *e, LLVMBasicBlockRef back);
+LLVMValueRef emit_known_entry(const emitter *e, entry_kind kind, int edge, int32_t number, int plane);   /* or NULL */
+LLVMValueRef emit_keep_entry(emitter *e, row_entry entry);                                          /* gives its value */
 
 /* emit_loads.c */
 void emit_load(emitter *e, ref r, node_value *out);

@@ -33,29 +33,25 @@ static LLVMTypeRef i64_type(emitter *e) { return LLVMInt64TypeInContext(emit_con
 /* Fields don't change while a row is made: they are read in the entry, once. */
 static LLVMValueRef edge_field(emitter *e, int edge, size_t offset, LLVMTypeRef t)
 {
-    int key = -2 - (int)offset;
-    for (uint32_t k = 0; k < e->rows.count; k++)
-        if (e->rows.items[k].edge == edge && e->rows.items[k].row == 0 && e->rows.items[k].component == key) return e->rows.items[k].pointer;
+    LLVMValueRef known = emit_known_entry(e, ENTRY_field, edge, (int32_t)offset, 0);
+    if (known) return known;
     LLVMBasicBlockRef back = emit_hoist_begin(e);
     LLVMValueRef rows = emit_frame_field(e, offsetof(haloi_frame, rows), pointer_type(e), "edges");
-    row_entry made = { edge, 0, key, emit_field(e, rows, sizeof(haloi_rows) * (size_t)edge + offset, t, "") };
+    LLVMValueRef field = emit_field(e, rows, sizeof(haloi_rows) * (size_t)edge + offset, t, "");
     emit_hoist_end(e, back);
-    LIST_PUSH(e->m->memory, e->rows, made);
-    return made.pointer;
+    return emit_keep_entry(e, (row_entry){ ENTRY_field, edge, (int32_t)offset, 0, field });
 }
 
 /* plane_bytes * component, likewise. */
 static LLVMValueRef plane_distance(emitter *e, int edge, int component)
 {
-    int key = -100 - component;
-    for (uint32_t k = 0; k < e->rows.count; k++)
-        if (e->rows.items[k].edge == edge && e->rows.items[k].row == 0 && e->rows.items[k].component == key) return e->rows.items[k].pointer;
+    LLVMValueRef known = emit_known_entry(e, ENTRY_plane, edge, 0, component);
+    if (known) return known;
     LLVMValueRef plane = edge_field(e, edge, offsetof(haloi_rows, plane_bytes), i64_type(e));
     LLVMBasicBlockRef back = emit_hoist_begin(e);
-    row_entry made = { edge, 0, key, LLVMBuildMul(e->builder, plane, emit_i64(e, component), "") };
+    LLVMValueRef distance = LLVMBuildMul(e->builder, plane, emit_i64(e, component), "");
     emit_hoist_end(e, back);
-    LIST_PUSH(e->m->memory, e->rows, made);
-    return made.pointer;
+    return emit_keep_entry(e, (row_entry){ ENTRY_plane, edge, 0, component, distance });
 }
 
 /* The byte distance that outer coordinates add, for memory of more than two dimensions. */
@@ -98,15 +94,12 @@ static LLVMValueRef table_entry(emitter *e, int edge, LLVMValueRef index_i64)
 
 static LLVMValueRef known_row_pointer(emitter *e, const cpu_read *read, int32_t entry, int plane)
 {
-    for (uint32_t k = 0; k < e->rows.count; k++) {
-        row_entry *r = &e->rows.items[k];
-        if (r->edge == read->edge && r->row == entry && r->component == plane) return r->pointer;
-    }
+    LLVMValueRef known = emit_known_entry(e, ENTRY_row, read->edge, entry, plane);
+    if (known) return known;
     LLVMBasicBlockRef back = emit_hoist_begin(e);
-    row_entry made = { read->edge, entry, plane, plane_offset(e, read->edge, table_entry(e, read->edge, emit_i64(e, entry)), plane) };
+    LLVMValueRef row = plane_offset(e, read->edge, table_entry(e, read->edge, emit_i64(e, entry)), plane);
     emit_hoist_end(e, back);
-    LIST_PUSH(e->m->memory, e->rows, made);
-    return made.pointer;
+    return emit_keep_entry(e, (row_entry){ ENTRY_row, read->edge, entry, plane, row });
 }
 
 /* Pointer to column 0 of the row that `row` of the group reads, in plane `plane`. */
@@ -368,15 +361,13 @@ static LLVMValueRef widen_index(emitter *e, LLVMValueRef i)
 /* A field of the view that an edge reads anywhere in; the driver hands it over where other edges have their row table. */
 static LLVMValueRef view_field(emitter *e, int edge, size_t offset, LLVMTypeRef t)
 {
-    int key = -200 - (int)offset;
-    for (uint32_t k = 0; k < e->rows.count; k++)
-        if (e->rows.items[k].edge == edge && e->rows.items[k].row == -1 && e->rows.items[k].component == key) return e->rows.items[k].pointer;
+    LLVMValueRef known = emit_known_entry(e, ENTRY_view, edge, (int32_t)offset, 0);
+    if (known) return known;
     LLVMValueRef view = edge_field(e, edge, offsetof(haloi_rows, row), pointer_type(e));
     LLVMBasicBlockRef back = emit_hoist_begin(e);
-    row_entry made = { edge, -1, key, emit_field(e, view, offset, t, "view") };
+    LLVMValueRef field = emit_field(e, view, offset, t, "view");
     emit_hoist_end(e, back);
-    LIST_PUSH(e->m->memory, e->rows, made);
-    return made.pointer;
+    return emit_keep_entry(e, (row_entry){ ENTRY_view, edge, (int32_t)offset, 0, field });
 }
 
 /* Byte offset of a pixel inside memory; every axis but x has a stride that is known at run time only. */

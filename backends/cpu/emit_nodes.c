@@ -62,6 +62,21 @@ LLVMBasicBlockRef emit_hoist_begin(emitter *e)
 
 void emit_hoist_end(emitter *e, LLVMBasicBlockRef back) { LLVMPositionBuilderAtEnd(e->builder, back); }
 
+LLVMValueRef emit_known_entry(const emitter *e, entry_kind kind, int edge, int32_t number, int plane)
+{
+    for (uint32_t k = 0; k < e->rows.count; k++) {
+        const row_entry *r = &e->rows.items[k];
+        if (r->kind == kind && r->edge == edge && r->number == number && r->plane == plane) return r->value;
+    }
+    return NULL;
+}
+
+LLVMValueRef emit_keep_entry(emitter *e, row_entry entry)
+{
+    LIST_PUSH(e->m->memory, e->rows, entry);
+    return entry.value;
+}
+
 void emit_forget(emitter *e, uint32_t scope)
 {
     while (e->scoped.count) {

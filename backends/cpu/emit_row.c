@@ -48,10 +48,8 @@ static bool stores_planes(emitter *e)
 
 static LLVMValueRef destination_row(emitter *e, int row, int plane)
 {
-    for (uint32_t k = 0; k < e->rows.count; k++) {
-        row_entry *r = &e->rows.items[k];
-        if (r->edge == -1 && r->row == row && r->component == plane) return r->pointer;
-    }
+    LLVMValueRef known = emit_known_entry(e, ENTRY_destination, 0, row, plane);
+    if (known) return known;
     emit_module *m = e->m;
     LLVMBasicBlockRef back = emit_hoist_begin(e);
     LLVMValueRef destination = emit_frame_field(e, offsetof(haloi_frame, destination), pointer_type(m), "destination");
@@ -62,9 +60,7 @@ static LLVMValueRef destination_row(emitter *e, int row, int plane)
         at = emit_byte_offset(e, at, LLVMBuildMul(e->builder, bytes, emit_i64(e, plane), ""));
     }
     emit_hoist_end(e, back);
-    row_entry made = { -1, row, plane, at };
-    LIST_PUSH(m->memory, e->rows, made);
-    return at;
+    return emit_keep_entry(e, (row_entry){ ENTRY_destination, 0, row, plane, at });
 }
 
 static void store_elements(emitter *e, LLVMValueRef row, LLVMValueRef element, LLVMValueRef v, int kind)

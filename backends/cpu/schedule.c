@@ -74,12 +74,6 @@ static cpu_layout layout_of(const cpu_schedule *s, uint32_t position)
     return s->options->layouts ? s->options->layouts[position] : CPU_LAYOUT_interleaved;
 }
 
-static bool is_output(const tensor_pipe *p, uint32_t stage)
-{
-    for (uint32_t k = 0; k < p->outputs.count; k++) if (p->outputs.items[k].stage == stage) return true;
-    return false;
-}
-
 static void make_memories(cpu_schedule *s)
 {
     tensor_pipe *p = s->pipe;
@@ -94,7 +88,7 @@ static void make_memories(cpu_schedule *s)
     for (uint32_t d = 0; d < s->plan.dispatches.count; d++)
         for (uint32_t k = 0; k < s->plan.dispatches.items[d].sinks.count; k++) {
             uint32_t stage = s->plan.dispatches.items[d].sinks.items[k];
-            if (!is_output(p, stage)) add_memory(s, MEMORY_scratch, 0, stage, CPU_LAYOUT_interleaved);
+            if (!tensor_is_output(p, stage)) add_memory(s, MEMORY_scratch, 0, stage, CPU_LAYOUT_interleaved);
         }
 }
 
