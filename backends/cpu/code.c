@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct cpu_code { LLVMOrcLLJITRef jit; const haloi_code *code; size_t n_bytes; int n_inputs, n_outputs; };
+struct cpu_code { LLVMOrcLLJITRef jit; const haloi_code *code; int n_inputs, n_outputs; };
 
 static span pipe_span(const tensor_pipe *p) { return p->where; }
 
@@ -99,7 +99,6 @@ cpu_code *cpu_load(tensor_pipe *p, const cpu_options *options, diags *d)
     if (object) {
         out->n_inputs = (int)p->n_inputs;
         out->n_outputs = (int)p->outputs.count;
-        out->n_bytes = LLVMGetBufferSize(object);
     }
     bool good = object && load_object(object, out, d);
     single_end(&s);
@@ -115,8 +114,6 @@ void cpu_unload(cpu_code *code)
 }
 
 const haloi_code *cpu_code_entry(const cpu_code *code) { return code->code; }
-
-size_t cpu_code_bytes(const cpu_code *code) { return code->n_bytes; }
 
 bool single_text(tensor_pipe *p, const cpu_options *options, bool assembly, text *out, diags *d)
 {

@@ -51,7 +51,5 @@ int  cpu_needs(const cpu_code *code, const halo_image *inputs, const void *param
 size_t cpu_params_pack(const tensor_pipe *p, const uint32_t (*params)[TENSOR_MAX_LANES], void *out);
 /* What the driver runs (plan.h): for tests that count its calls. */
 const struct haloi_code *cpu_code_entry(const cpu_code *code);
-/* Machine code bytes and the milliseconds spent on it. */
-size_t cpu_code_bytes(const cpu_code *code);
 
 #endif
