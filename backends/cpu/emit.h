@@ -68,7 +68,7 @@ static inline LLVMContextRef emit_context(emitter *e) { return e->m->context; }
 
 /* emit_types.c */
 LLVMTypeRef emit_kind_type(LLVMContextRef c, int kind);               /* a value in registers */
-LLVMTypeRef emit_memory_type(LLVMContextRef c, int kind);             /* in memory: bool is a byte, f16 is half */
+LLVMTypeRef emit_memory_type(LLVMContextRef c, int kind);             /* in memory: bool is a byte, f16 its bits */
 LLVMTypeRef emit_vector_type(LLVMTypeRef element, int lanes);         /* lanes 1: the element */
 LLVMValueRef emit_i32(emitter *e, int32_t v);
 LLVMValueRef emit_i64(emitter *e, int64_t v);

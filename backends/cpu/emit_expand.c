@@ -66,13 +66,14 @@ LLVMValueRef emit_expanded(emitter *e, const char *intrinsic, LLVMValueRef v)
 
 /* ---- f16 --------------------------------------------------------------------------------------------------------- */
 
+/* Halves are their bits everywhere else: without instructions for them, LLVM calls functions even to move vectors of them. */
 LLVMValueRef emit_half_to_float(emitter *e, LLVMValueRef half)
 {
     LLVMBuilderRef b = e->builder;
     LLVMContextRef c = emit_context(e);
-    LLVMTypeRef f = like(half, LLVMFloatTypeInContext(c)), i = like(half, LLVMInt32TypeInContext(c)), s = like(half, LLVMInt16TypeInContext(c));
-    if (e->m->schedule->target.f16c) return LLVMBuildFPExt(b, half, f, "");
-    LLVMValueRef bits = LLVMBuildZExt(b, LLVMBuildBitCast(b, half, s, ""), i, "");
+    LLVMTypeRef f = like(half, LLVMFloatTypeInContext(c)), i = like(half, LLVMInt32TypeInContext(c)), h = like(half, LLVMHalfTypeInContext(c));
+    if (e->m->schedule->target.f16c) return LLVMBuildFPExt(b, LLVMBuildBitCast(b, half, h, ""), f, "");
+    LLVMValueRef bits = LLVMBuildZExt(b, half, i, "");
     LLVMValueRef magnitude = LLVMBuildAnd(b, bits, whole(i, 0x7fff), ""), sign = LLVMBuildShl(b, LLVMBuildAnd(b, bits, whole(i, 0x8000), ""), whole(i, 16), "");
     LLVMValueRef moved = LLVMBuildShl(b, magnitude, whole(i, 13), "");
     /* The exponent's bias differs by 112; as a product, denormals come out right too. */
@@ -88,7 +89,7 @@ LLVMValueRef emit_float_to_half(emitter *e, LLVMValueRef v)
     LLVMBuilderRef b = e->builder;
     LLVMContextRef c = emit_context(e);
     LLVMTypeRef f = LLVMTypeOf(v), i = like(v, LLVMInt32TypeInContext(c)), h = like(v, LLVMHalfTypeInContext(c)), s = like(v, LLVMInt16TypeInContext(c));
-    if (e->m->schedule->target.f16c) return LLVMBuildFPTrunc(b, v, h, "");
+    if (e->m->schedule->target.f16c) return LLVMBuildBitCast(b, LLVMBuildFPTrunc(b, v, h, ""), s, "");
     LLVMValueRef bits = LLVMBuildBitCast(b, v, i, ""), a = LLVMBuildAnd(b, bits, whole(i, 0x7fffffff), "");
     LLVMValueRef sign = LLVMBuildLShr(b, LLVMBuildAnd(b, bits, whole(i, 0x80000000u), ""), whole(i, 16), "");
     /* Below 2^-14 the unit is 2^-24, that of numbers from 1/2 on: adding 1/2 rounds. */
@@ -101,5 +102,5 @@ LLVMValueRef emit_float_to_half(emitter *e, LLVMValueRef v)
     LLVMValueRef special = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntUGT, a, whole(i, 0x7f800000), ""), whole(i, 0x7e00), whole(i, 0x7c00), "");
     LLVMValueRef r = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntULT, a, whole(i, 0x47800000), ""), usual, special, "");
     r = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntULT, a, whole(i, 0x38800000), ""), small, r, "");
-    return LLVMBuildBitCast(b, LLVMBuildTrunc(b, LLVMBuildOr(b, r, sign, ""), s, ""), h, "");
+    return LLVMBuildTrunc(b, LLVMBuildOr(b, r, sign, ""), s, "");
 }

@@ -319,7 +319,7 @@ static LLVMValueRef table_global(emitter *e, uint32_t stage)
     LLVMTypeRef element = emit_memory_type(m->context, s.type.kind);
     LLVMValueRef *words = ARENA_ARRAY(m->memory, LLVMValueRef, count + 1);
     for (int64_t k = 0; k < count; k++) {
-        if (s.type.kind == KIND_f16) words[k] = LLVMConstReal(element, (double)scalar_of_bits(KIND_f16, s.words[k]).f);
+        if (s.type.kind == KIND_f16) words[k] = LLVMConstBitCast(LLVMConstReal(LLVMHalfTypeInContext(m->context), (double)scalar_of_bits(KIND_f16, s.words[k]).f), element);
         else if (s.type.kind == KIND_bool) words[k] = LLVMConstInt(element, s.words[k], 0);
         else words[k] = emit_constant(e, s.type.kind, s.words[k]);
     }

@@ -19,7 +19,7 @@ LLVMTypeRef emit_kind_type(LLVMContextRef c, int kind)
 LLVMTypeRef emit_memory_type(LLVMContextRef c, int kind)
 {
     if (kind == KIND_bool) return LLVMInt8TypeInContext(c);
-    if (kind == KIND_f16) return LLVMHalfTypeInContext(c);
+    if (kind == KIND_f16) return LLVMInt16TypeInContext(c);
     return emit_kind_type(c, kind);
 }
 
