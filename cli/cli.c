@@ -228,3 +228,15 @@ halo_program *open_script(report *r, const char *path, const halo_options *o)
     halo_program_free(program);
     return NULL;
 }
+
+int report_several_pipes(report *r, const char *path, const halo_program *program)
+{
+    char names[400] = "";
+    size_t count = 0;
+    for (size_t i = 0; i < halo_program_pipe_count(program) && count < sizeof names; i++) {
+        const char *name = halo_pipe_signature(halo_program_pipe(program, i))->name;
+        int n = snprintf(names + count, sizeof names - count, "%s%s", i ? ", " : "", name);
+        count += n > 0 ? (size_t)n : 0;
+    }
+    return report_usage(r, "%s has several pipes: choose one with --pipe: %s", path, names);
+}

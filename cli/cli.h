@@ -78,6 +78,8 @@ void *must(void *memory);                              /* ends the command when 
 
 /* Compiles and shows the messages; NULL when there were errors. A name ending in .ir is read as tensor IR. */
 halo_program *open_script(report *r, const char *path, const halo_options *o);
+/* A script of several pipes where one is meant: wrong usage, with their names. */
+int report_several_pipes(report *r, const char *path, const halo_program *program);
 bool ends_with(const char *text, const char *end);
 
 #endif

@@ -418,15 +418,9 @@ static int choose_pipe(job *j)
         j->signature = halo_pipe_signature(j->pipe);
         return EXIT_FINE;
     }
-    const char **names = must(malloc((n + 1) * sizeof *names));
-    char all[400];
-    for (size_t i = 0; i < n; i++)
-        names[i] = halo_pipe_signature(halo_program_pipe(j->program, i))->name;
-    list_names(all, sizeof all, names, n);
-    free(names);
     if (n == 0)
         return report_error(j->report, "%s: the script has no pipe to run", j->line->script);
-    return report_usage(j->report, "%s has several pipes: choose one with --pipe: %s", j->line->script, all);
+    return report_several_pipes(j->report, j->line->script, j->program);
 }
 
 static int prepare(job *j)

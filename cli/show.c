@@ -85,7 +85,7 @@ static int show(show_line *line, const char *path, report *r)
     if (n == 0 && !is_ast)
         report_error(r, "%s: the script has no pipe", path);
     else if (n > 1 && !is_ast)
-        status = report_usage(r, "%s has several pipes: choose one with --pipe", path);
+        status = report_several_pipes(r, path, program);
     else {
         halo_pipe *pipe = halo_program_pipe(program, 0);
         text = line->pass ? halo_replay(program, pipe, line->pass, &error)
