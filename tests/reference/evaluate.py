@@ -21,13 +21,19 @@ SWIZZLES = {**{c: k for k, c in enumerate("rgba")}, **{c: k for k, c in enumerat
 LARGEST_EXTENT = 1 << 28
 
 
+def largest_of(value):
+    """The largest finite magnitude among a value's components."""
+    lists = [c if is_list(c) else [c] for c in value.comps]
+    return max((abs(v) for comp in lists for v in comp if v - v == 0), default=0.0)
+
+
 class Evaluator(Statements, Functions):
     """Evaluates nodes; statements, calls and pads are in the base classes."""
 
     def __init__(self, strict=False):
         self.strict = strict
         self.rounds = 0
-        self.largest = 0.0  # of all finite f32 values that are not exact: the scale of tolerances
+        self.largest = 0.0  # of what is added up or comes out where rounding isn't promised: the scale of tolerances
 
     def evaluate(self, node, scope):
         try:
@@ -248,11 +254,12 @@ class Evaluator(Statements, Functions):
         node.names = [n for b in node.binders for n in self.binder_names(b)]
         self.refuse_scatter(node, scope)
         whole = self.whole_picture(node, scope)
-        state = {"accumulator": None, "count": 0, "inexact": 0, "whole": whole, "skipped": 0}
+        state = {"accumulator": None, "count": 0, "inexact": 0, "whole": whole, "skipped": 0, "largest": 0.0}
         self.reduce_over(node, 0, scope, [], state)
         accumulator = state["accumulator"] or self.accumulator_for_nothing(node, scope)
         result = accumulator.result()
         result.const = state.get("const", False)
+        self.note_scale(state["count"] * state["largest"])
         long_sum = node.name in ("sum", "mean") and state["count"] > 8 and result.type.base == "f32"
         places = node.name in ("argmin", "argmax")
         result.inexact = max(2 if places and state["inexact"] else 0, state["inexact"],
@@ -358,6 +365,8 @@ class Evaluator(Statements, Functions):
         state["count"] += 1
         state["inexact"] = max(state["inexact"], operators.doubt([body]))
         state["const"] &= body.const and mask is None
+        if node.name in ("sum", "mean") and body.type.base in FLOATS:
+            state["largest"] = max(state["largest"], largest_of(body))
         accumulator = state["accumulator"]
         if mask is False and isinstance(accumulator, reduce_kinds.PictureSum):
             accumulator.leave_out()

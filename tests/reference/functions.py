@@ -114,8 +114,12 @@ class Functions:
     def call_conv(self, node, scope):
         args = self.arguments(node, scope, ("a", "k", "stride", "dilation"), ("stride", "dilation"))
         steps = [self.steps(args.get(name), node) for name in ("stride", "dilation")]
-        return images.conv(self.image(args["a"], node), self.image(args["k"], node).bare(), *steps, self.strict,
-                           node)
+        image, kernel = self.image(args["a"], node), self.image(args["k"], node).bare()
+        result = images.conv(image, kernel, *steps, self.strict, node)
+        if result.inexact:
+            weights = max(sum(map(abs, plane)) for plane in kernel.planes)
+            self.note_scale(weights * max((abs(v) for plane in image.planes for v in plane if v - v == 0), default=0))
+        return result
 
     def steps(self, value, node):
         """A stride or dilation: one number for both axes, or a pair."""

@@ -69,12 +69,15 @@ class Statements:
             raise PipeError(f"`{node.name}[{index}]` is defined twice", node)
         entries.items[index] = value
 
+    def note_scale(self, magnitude):
+        self.largest = max(self.largest, magnitude)
+
     def watch(self, value):
         """Keeps the largest magnitude among values that another evaluator may round otherwise."""
         if isinstance(value, Image) and value.inexact:
             for plane in value.planes:
                 finite = [abs(v) for v in plane if v - v == 0]
-                self.largest = max(self.largest, max(finite, default=0.0))
+                self.note_scale(max(finite, default=0.0))
 
     def list_index(self, node, scope):
         """The index if this defines a list element, None if the brackets name coordinates."""
