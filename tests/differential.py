@@ -35,7 +35,7 @@ from reference.script import Script  # noqa: E402
 from reference.values import Image, Type  # noqa: E402
 
 FULL_RUN = 1000
-LINE_SECONDS = 20
+LINE_SECONDS = 60
 
 
 # Making
