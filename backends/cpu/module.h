@@ -16,7 +16,7 @@ plan_words plan_write(cpu_schedule *s);
 /* Emits all functions and constants of one schedule; `name` prefixes every symbol. Returns the haloi_code global (internal). */
 LLVMValueRef module_emit_code(cpu_schedule *s, LLVMModuleRef module, const cpu_machine *machine, const char *name);
 
-/* Runs the short list of cleaning passes. */
+/* Runs what LLVM still has to clean. */
 bool module_optimise(LLVMModuleRef module, const cpu_machine *machine, diags *d);
 
 /* A library's entries for one pipe: NAME, NAME_part, NAME_needs, NAME_size, NAME_error, NAME_defaults. */
