@@ -25,9 +25,18 @@ static value_range hull(value_range a, value_range c)
     return (value_range){ a.lo < c.lo ? a.lo : c.lo, a.hi > c.hi ? a.hi : c.hi, a.known && c.known };
 }
 
+/* Held within 2^46: far beyond 32 bits, which is all that is asked, and 65536 of them still add up in 64. */
+static int64_t product(int64_t a, int64_t b)
+{
+    const int64_t most = (int64_t)1 << 46;
+    int64_t r;
+    if (__builtin_mul_overflow(a, b, &r)) r = (a < 0) == (b < 0) ? most : -most;
+    return r > most ? most : r < -most ? -most : r;
+}
+
 static value_range products(value_range a, value_range c)
 {
-    int64_t p[4] = { a.lo * c.lo, a.lo * c.hi, a.hi * c.lo, a.hi * c.hi };
+    int64_t p[4] = { product(a.lo, c.lo), product(a.lo, c.hi), product(a.hi, c.lo), product(a.hi, c.hi) };
     value_range r = { p[0], p[0], a.known && c.known };
     for (int k = 1; k < 4; k++)
         r = hull(r, (value_range){ p[k], p[k], r.known });
