@@ -70,7 +70,6 @@ typedef struct plan_section {
 typedef struct plan_header {
     int32_t n_inputs, n_outputs, n_memories, n_stages, n_edges, n_sections, n_slots, n_dims, n_functions;
     int32_t tile_width, tile_rows; /* for all sections, before @tile; 0: not given */
-    int32_t zero_slot;             /* a slot that is always 0 */
     int32_t has_params;
     /* words that follow: memories, stages, edges, sections, then 2 words a dim (input, dimension) */
 } plan_header;

@@ -93,7 +93,7 @@ plan_words plan_write(cpu_schedule *s)
     plan_header h = { .n_inputs = (int32_t)s->pipe->n_inputs, .n_outputs = (int32_t)s->pipe->outputs.count, .n_memories = (int32_t)memories.count,
                       .n_stages = (int32_t)stages.count, .n_edges = (int32_t)edges.count, .n_sections = (int32_t)sections.count,
                       .n_slots = (int32_t)s->slots.count, .n_dims = (int32_t)s->pipe->dims.count, .n_functions = function,
-                      .tile_width = s->options->tile_width, .tile_rows = s->options->tile_rows, .zero_slot = 0,
+                      .tile_width = s->options->tile_width, .tile_rows = s->options->tile_rows,
                       .has_params = s->pipe->params.count > 0 };
     plan_words w = { .n_functions = (uint32_t)function };
     append(s, &w, &h, sizeof h);
