@@ -6,10 +6,14 @@
 
 #include "lowering/body.h"
 
+/* Scale: what isn't NaN is k * 2^-scale, k a whole number; -0 counts as 0. So 0 is for whole numbers, 8 for 256ths. */
+enum { SCALE_NONE = 255, SCALE_MOST = 100 };
+
 typedef struct range {
-    double lo, hi;              /* both inclusive; infinities stand for themselves. Bounds beyond 2^53 are rounded outwards */
-    bool   maybe_nan;
-    bool   whole;               /* what isn't NaN is a whole number; -0 counts as 0 */
+    double  lo, hi;             /* both inclusive; infinities stand for themselves. Bounds beyond 2^53 are rounded outwards */
+    bool    maybe_nan;
+    bool    minus_zero;         /* may be -0 (reals only) */
+    uint8_t scale;              /* 0 to SCALE_MOST; SCALE_NONE where no scale is known (infinities have none) */
 } range;
 
 typedef struct ranges {
@@ -25,9 +29,11 @@ void  ranges_begin(ranges *r, arena *memory, const tensor_pipe *p);
 range stage_range(const ranges *r, uint32_t stage);
 /* Makes `stage` the one that node_range asks about. */
 void  ranges_enter(ranges *r, uint32_t stage);
-/* Of a node reached from the body of the stage at hand; inside a fold, over all of its elements. */
+/* Of a node reached from the body of the stage at hand; inside a fold, over all of its elements. The accumulator of a sum lies
+ * between the least and the most of its partial sums. */
 range node_range(const ranges *r, ref node);
 
 range kind_range(kind k);       /* all values of a kind */
+bool  range_is_exact(range a, double most);      /* the scale is known and every |k| <= most */
 
 #endif

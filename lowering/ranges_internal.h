@@ -6,6 +6,8 @@
 #include "lowering/ranges.h"
 #include "lowering/tensor_build.h"
 
+static inline range whole_range(double lo, double hi) { return (range){ .lo = lo, .hi = hi, .scale = 0 }; }
+uint8_t scale_of_real(double v);                       /* the smallest; SCALE_NONE where that is too large or v isn't finite */
 range range_both(range a, range b);                    /* the least that holds both */
 range range_add(range a, range b);                     /* exact */
 range range_mul(range a, range b);

@@ -20,22 +20,22 @@ static range of_bits(kind k, uint32_t bits)
     scalar value = scalar_of_bits(k, bits);
     double v = kind_is_float(k) ? (double)value.f : (double)value.i;
     if (isnan(v))
-        return (range){ INFINITY, -INFINITY, true, false };                  /* nothing but NaN */
-    return (range){ v, v, false, v == floor(v) && isfinite(v) };
+        return (range){ INFINITY, -INFINITY, true, false, SCALE_NONE };      /* nothing but NaN */
+    return (range){ v, v, false, kind_is_float(k) && signbit(v) && v == 0, scale_of_real(v) };
 }
 
 static range of_param(const tensor_param *param)
 {
     range all = kind_range(param->type.kind);
     if (param->has_range)
-        all = (range){ fmax(all.lo, param->lo), fmin(all.hi, param->hi), false, all.whole };
+        all = (range){ fmax(all.lo, param->lo), fmin(all.hi, param->hi), false, all.minus_zero, all.scale };
     return all;
 }
 
 /* From the least of the one to the most of the other: a coordinate, a binder. */
 static range between(range lo, range hi)
 {
-    return (range){ lo.lo, fmax(hi.hi, lo.lo), false, true };
+    return whole_range(lo.lo, fmax(hi.hi, lo.lo));
 }
 
 /* How many pixels a table has. */
@@ -50,7 +50,7 @@ static int64_t table_pixels(const tensor_pipe *p, const tensor_stage *s)
 static range of_table(const tensor_pipe *p, const tensor_stage *s)
 {
     int64_t n = table_pixels(p, s) * s->type.lanes;
-    range all = { INFINITY, -INFINITY, false, true };
+    range all = whole_range(INFINITY, -INFINITY);
     for (int64_t k = 0; k < n; k++)
         all = range_both(all, of_bits(s->type.kind, s->words[k]));
     return n ? all : kind_range(s->type.kind);
@@ -77,7 +77,7 @@ static void count_elements(const ranges *r, const tensor_fold *f, double *least,
         range lo = of(r, f->lo[k]), hi = of(r, f->hi[k]);
         int32_t apart;
         if (linear_difference(r->pipe, f->hi[k], f->lo[k], &apart))
-            lo = (range){ 0, 0, false, true }, hi = (range){ apart, apart, false, true };
+            lo = whole_range(0, 0), hi = whole_range(apart, apart);
         *least *= fmax(hi.lo - lo.hi + 1, 0);
         *most *= fmax(hi.hi - lo.lo + 1, 0);
     }
@@ -85,17 +85,31 @@ static void count_elements(const ranges *r, const tensor_fold *f, double *least,
         *least = 0;
 }
 
-/* The table whose every word is a weight at most once: its indices are the fold's binders, each once. 0: no such thing. */
-static uint32_t weights_of(const tensor_pipe *p, uint32_t fold, ref weight)
+static bool keeps_values(const ranges *r, ref node)
 {
-    if (node_at(p, weight)->op == OP_splat)
+    if (node_at(r->pipe, node)->op != OP_cast)
+        return false;
+    ref arg = node_arg(r->pipe, node, 0);
+    kind to = node_type(r->pipe, node).kind;
+    return kind_holds(to, node_type(r->pipe, arg).kind) || (to == KIND_f32 && range_is_exact(of(r, arg), 16777216));
+}
+
+/* Is every pixel of this table a weight at most once? Its indices are the fold's binders, each once, or the only one there is. */
+static uint32_t weights_of(const ranges *r, uint32_t fold, ref weight)
+{
+    const tensor_pipe *p = r->pipe;
+    while (node_at(p, weight)->op == OP_splat || keeps_values(r, weight))
         weight = node_arg(p, weight, 0);
     const tensor_node *n = node_at(p, weight);
-    if (n->op != OP_load || stage_at(p, n->payload)->kind != STAGE_table || stage_at(p, n->payload)->type.lanes != 1)
+    if (n->op != OP_load || stage_at(p, n->payload)->kind != STAGE_table || !table_pixels(p, stage_at(p, n->payload)))
         return 0;
+    const tensor_stage *s = stage_at(p, n->payload);
     unsigned seen = 0;
-    for (int k = 0; k < stage_at(p, n->payload)->rank; k++) {
+    for (int k = 0; k < s->rank; k++) {
         const tensor_node *i = node_at(p, load_index(p, weight, k));
+        bool is_only = i->op == OP_const && s->lo[k] == s->hi[k];
+        if (is_only)
+            continue;
         if (n->border[k] != BORDER_none || i->op != OP_binder || i->payload != fold || seen >> i->index & 1)
             return 0;
         seen |= 1u << i->index;
@@ -103,74 +117,107 @@ static uint32_t weights_of(const tensor_pipe *p, uint32_t fold, ref weight)
     return seen == (1u << fold_at(p, fold)->n_binders) - 1 ? n->payload : 0;
 }
 
-/* Each word times the element's interval; a word that may be left out counts as 0 too. */
-static range weighted_sum(const tensor_pipe *p, uint32_t table, range element, bool all_taken)
+/* What is added up: `all` is the sum of all elements, the sum of any of them lies in least..most. */
+typedef struct sum { range all; double least, most; } sum;
+
+static void add_term(sum *s, range term, bool is_taken)
+{
+    s->least += fmin(term.lo, 0);
+    s->most += fmax(term.hi, 0);
+    s->all = range_add(s->all, is_taken ? term : range_both(term, whole_range(0, 0)));
+}
+
+static range of_weight(const tensor_stage *table, int64_t pixel)
+{
+    range all = of_bits(table->type.kind, table->words[pixel * table->type.lanes]);
+    for (int lane = 1; lane < table->type.lanes; lane++)
+        all = range_both(all, of_bits(table->type.kind, table->words[pixel * table->type.lanes + lane]));
+    return all;
+}
+
+/* Each weight times the element's interval. */
+static sum weighted_sum(const tensor_pipe *p, uint32_t table, range element, double least, double most)
 {
     const tensor_stage *s = stage_at(p, table);
-    range sum = { 0, 0, element.maybe_nan, element.whole };
+    sum total = { whole_range(0, 0), 0, 0 };
     int64_t n = table_pixels(p, s);
-    for (int64_t k = 0; k < n; k++) {
-        range term = range_mul(of_bits(s->type.kind, s->words[k]), element);
-        sum = range_add(sum, all_taken ? term : range_both(term, (range){ 0, 0, false, true }));
-    }
-    return sum;
+    bool all_taken = least == most && most == (double)n;
+    total.all.minus_zero = true;                         /* that is the neutral one */
+    for (int64_t k = 0; k < n; k++)
+        add_term(&total, range_mul(of_weight(s, k), element), all_taken);
+    if (!all_taken)
+        total.all.minus_zero = true;
+    return total;
 }
 
-/* The sum, and what the roundings of n products and partial sums may add to it. */
-static range total(kind k, range init, range sum, double n, double largest)
+/* So many elements alike. */
+static sum repeated_sum(range one, double least, double most)
 {
-    range exact = range_add(init, sum);
-    double most = n * largest + fmax(fabs(init.lo), fabs(init.hi));
-    if (kind_is_float(k) && !(exact.whole && most <= 16777216)) {
-        if (!(most < FLT_MAX))
-            return kind_range(k);                        /* a partial sum may overflow */
-        double slack = (n + 1) * (most * 0x1p-22 + 0x1p-140);
-        exact.lo -= slack;
-        exact.hi += slack;
-        exact.whole = false;
-    }
-    return range_rounded(k, exact);
+    sum total = { range_mul(one, whole_range(least, most)), fmin(one.lo, 0) * most, fmax(one.hi, 0) * most };
+    total.all.minus_zero = one.minus_zero || least == 0;
+    return total;
 }
 
-static double magnitude(range a)
+/* Sums of n elements as kind `k` has them: the sum from `init`, and every partial sum, with what roundings may add. */
+static void add_up(kind k, range init, sum s, double n, range *total, range *partial)
 {
-    return fmax(fabs(a.lo), fabs(a.hi));
+    *total = range_add(init, s.all);
+    *partial = (range){ init.lo + s.least, init.hi + s.most, total->maybe_nan, init.minus_zero, total->scale };
+    if (kind_is_float(k) && !range_is_exact(*partial, 16777216)) {
+        double largest = fmax(fabs(init.lo), fabs(init.hi)) + s.most - s.least;
+        if (!(largest < FLT_MAX)) {                      /* a partial sum may overflow */
+            *total = *partial = kind_range(k);
+            return;
+        }
+        double slack = (n + 1) * (largest * 0x1p-22 + 0x1p-140);
+        total->lo -= slack, partial->lo -= slack;
+        total->hi += slack, partial->hi += slack;
+        total->scale = partial->scale = SCALE_NONE;
+    }
+    *total = range_rounded(k, *total);
+    *partial = range_rounded(k, *partial);
 }
 
-/* acc + element or acc + weight * element, over all elements; false when `next` is something else. */
+/* The operands of acc + element and acc + weight * element. */
+typedef struct summand { ref acc, weight, element; } summand;
+
+static summand summand_of(const tensor_pipe *p, ref next)
+{
+    summand s = { 0, 0, 0 };
+    tensor_op op = node_at(p, next)->op;
+    if (op == OP_muladd || op == OP_fma) {
+        s = (summand){ node_arg(p, next, 2), node_arg(p, next, 0), node_arg(p, next, 1) };
+    } else if (op == OP_add) {
+        bool first = node_at(p, node_arg(p, next, 0))->op == OP_acc;
+        s.acc = node_arg(p, next, first ? 0 : 1);
+        s.element = node_arg(p, next, first ? 1 : 0);
+        if (node_at(p, s.element)->op == OP_mul)
+            s = (summand){ s.acc, node_arg(p, s.element, 0), node_arg(p, s.element, 1) };
+    }
+    return s;
+}
+
+/* False when `next` is something else than a sum. */
 static bool of_sum(const ranges *r, uint32_t fold, int which, range *out)
 {
     const tensor_pipe *p = r->pipe;
     const tensor_fold *f = fold_at(p, fold);
-    const tensor_node *next = node_at(p, f->next[which]);
-    type t = next->type;
-    ref acc = 0, weight = 0, element = 0;
-    if (next->op == OP_muladd || next->op == OP_fma) {
-        weight = node_arg(p, f->next[which], 0);
-        element = node_arg(p, f->next[which], 1);
-        acc = node_arg(p, f->next[which], 2);
-    } else if (next->op == OP_add) {
-        for (int k = 0; k < 2 && !(acc && node_at(p, acc)->op == OP_acc); k++) {
-            acc = node_arg(p, f->next[which], k);
-            element = node_arg(p, f->next[which], 1 - k);
-        }
-        if (node_at(p, element)->op == OP_mul) {
-            weight = node_arg(p, element, 0);
-            element = node_arg(p, element, 1);
-        }
-    }
-    if (!acc || node_at(p, acc)->op != OP_acc || node_at(p, acc)->payload != fold || node_at(p, acc)->index != which)
+    ref next = f->next[which];
+    summand s = summand_of(p, next);
+    if (!s.acc || node_at(p, s.acc)->op != OP_acc || node_at(p, s.acc)->payload != fold || node_at(p, s.acc)->index != which)
         return false;
     double least, most;
     count_elements(r, f, &least, &most);
-    range one = weight ? range_mul(of(r, weight), of(r, element)) : of(r, element), sum;
-    uint32_t table = weight ? weights_of(p, fold, weight) : 0;
-    if (table)
-        sum = weighted_sum(p, table, of(r, element), least == most && most == (double)table_pixels(p, stage_at(p, table)));
-    else
-        sum = range_mul(one, (range){ least, most, false, true });
-    *out = total(t.kind, of(r, f->init[which]), sum, most, magnitude(one));
-    return isfinite(most);
+    if (!isfinite(most))
+        return false;
+    uint32_t table = s.weight ? weights_of(r, fold, s.weight) : 0;
+    if (s.weight && !table && (table = weights_of(r, fold, s.element)) != 0)
+        s = (summand){ s.acc, s.element, s.weight };
+    range one = s.weight ? range_mul(of(r, s.weight), of(r, s.element)) : of(r, s.element), partial;
+    sum all = table ? weighted_sum(p, table, of(r, s.element), least, most) : repeated_sum(one, least, most);
+    add_up(node_type(p, next).kind, of(r, f->init[which]), all, most, out, &partial);
+    r->nodes.items[body_number(&r->body, s.acc)] = r->nodes.items[body_number(&r->body, next)] = partial;
+    return true;
 }
 
 /* An operand that depends on the accumulator itself was looked at with any value of its kind (of_leaf). */
@@ -199,7 +246,7 @@ static range of_leaf(const ranges *r, const tensor_node *n)
     switch (n->op) {
     case OP_const:  return of_bits(n->type.kind, n->payload);
     case OP_param:  return of_param(&p->params.items[n->payload]);
-    case OP_dim:    return (range){ 0, INT32_MAX, false, true };
+    case OP_dim:    return whole_range(0, INT32_MAX);
     case OP_coord:  return between(of(r, stage_at(p, r->stage)->lo[n->index]), of(r, stage_at(p, r->stage)->hi[n->index]));
     case OP_binder: return between(of(r, f->lo[n->index]), of(r, f->hi[n->index]));
     default:        return kind_range(n->type.kind);                         /* acc: anything */
