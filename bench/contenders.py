@@ -5,6 +5,7 @@ import hashlib
 import os
 import pathlib
 import re
+import resource
 import shlex
 import subprocess
 
@@ -16,16 +17,30 @@ HALO = ROOT / 'build' / 'halo'
 C_FLAGS = ['-O3', '-march=native', '-ffp-contract=off', '-fopenmp', '-fPIC', '-Werror=implicit-function-declaration', '-I', str(ROOT)]
 COMPILE_TRIES = 3
 
+HALIDE_INCLUDES = ['-I/usr/include/halide14']
+HALIDE_MAIN = pathlib.Path('/usr/src/halide14/GenGen.cpp')
+HALIDE_FLAGS = ['-std=c++17', '-O0', '-w', '-I', str(ROOT), *HALIDE_INCLUDES]
+HALIDE_HOST = '/usr/lib/x86_64-linux-gnu/halide14/get_host_target'
+HALIDE_PLUGINS = '/usr/lib/x86_64-linux-gnu/halide14/libautoschedule_'
+HALIDE_SECONDS, HALIDE_BYTES = 120, 12 << 30   # one of the schedulers can take a whole machine
+HALIDE_AUTOMATIC = ['auto_schedule=true', f'machine_params={os.cpu_count()},33554432,40']
+HALIDE_SCHEDULES = {
+    'manual': [],
+    'mullapudi': ['-p', f'{HALIDE_PLUGINS}mullapudi2016.so', '-s', 'Mullapudi2016', *HALIDE_AUTOMATIC],
+    'adams': ['-p', f'{HALIDE_PLUGINS}adams2019.so', '-s', 'Adams2019', *HALIDE_AUTOMATIC],
+}
+
 
 class Failed(Exception):
     """A contender could not be made; the message says why."""
 
 
-def run(command, seconds=600):
+def run(command, seconds=600, memory=None):
     """Runs a command; what it said is in the exception if it failed."""
+    limit = memory and (lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory)))
     try:
         done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              errors='replace', timeout=seconds)
+                              errors='replace', timeout=seconds, preexec_fn=limit)
     except subprocess.TimeoutExpired:
         raise Failed(f'{pathlib.Path(str(command[0])).name} took more than {seconds} s') from None
     if done.returncode != 0:
@@ -56,7 +71,9 @@ def remade(target, stamp, make):
     return target
 
 
-def link(target, parts, *flags):
+def link(target, parts, *flags, before):
+    """Compiles an adapter by the command `before`, and joins it with an object."""
+    run(before)
     run(['g++', '-shared', '-o', target, *parts, *flags])
 
 
@@ -81,6 +98,82 @@ def plain(workload):
     sources = [workload.file('plain.c'), BENCH / 'adapters/plain.c']
     command = ['gcc', *C_FLAGS, *workload.defines, '-shared', '-o', target, *sources, '-lm']
     return remade(target, stamp_of(sources + shared_headers(), command), lambda: run(command))
+
+
+# --- Halide ---
+
+def halide_target():
+    """This processor. Halide 14 takes a Zen 4 for a Sapphire Rapids, whose f16 instructions it hasn't."""
+    target = run([HALIDE_HOST]).strip()
+    if 'avx512_fp16' not in pathlib.Path('/proc/cpuinfo').read_text():
+        target = target.replace('-avx512_sapphirerapids', '')
+    return target
+
+
+def halide_generator(workload):
+    """The program that compiles the pipeline with whatever schedule is asked for."""
+    main = remade(OUT / 'halide_main.o', stamp_of([HALIDE_MAIN], HALIDE_FLAGS),
+                  lambda: run(['g++', *HALIDE_FLAGS, '-c', HALIDE_MAIN, '-o', OUT / 'halide_main.o']))
+    source, target = workload.file('halide.cpp'), OUT / workload.name / 'halide_generator'
+    command = ['g++', *HALIDE_FLAGS, *workload.defines, source, main, '-o', target, '-lHalide14', '-ldl', '-lpthread']
+    return remade(target, stamp_of([source, *sorted(BENCH.glob('halide*.h'))], command), lambda: run(command))
+
+
+def halide_buffer(i, picture):
+    """A row of the adapter's table: components are the dimension after the last, whatever the layout."""
+    code = {'u': 'halide_type_uint', 'i': 'halide_type_int', 'f': 'halide_type_float'}[picture.type[0]]
+    return f'    [{i}] = {{{{{code}, {picture.type[1:]}, 1}}, {len(picture.extent)}, {picture.components}, {int(picture.planar)}}},\n'
+
+
+def halide_adapter(workload):
+    rows = ''.join(halide_buffer(i, p) for i, p in enumerate(workload.pictures))
+    arguments = ', '.join(f'&buffers[{i}]' for i in range(len(workload.pictures)))
+    return (f'#include "bench/adapters/halide.h"\n#include "{workload.pipe}.h"\n\n'
+            f'static const kind kinds[] = {{\n{rows}}};\n\n'
+            f'int contender_run(const halo_image *images, const halo_exec *exec)\n{{\n    (void)exec;\n'
+            f'    halide_buffer_t buffers[{len(workload.pictures)}];\n'
+            f'    halide_dimension_t dimensions[{len(workload.pictures)}][6];\n'
+            f'    for (int i = 0; i < {len(workload.pictures)}; i++)\n'
+            f'        view(&buffers[i], dimensions[i], &images[i], &kinds[i]);\n'
+            f'    return {workload.pipe}({arguments});\n}}\n')
+
+
+def halide(workload, schedule):
+    """The pipeline under one schedule. What failed before fails again at once, until something changes."""
+    generator = halide_generator(workload)
+    folder = OUT / workload.name / f'halide_{schedule}'
+    target, failure = folder / 'halide.so', folder / 'failure'
+    command = [generator, '-g', workload.pipe, '-f', workload.pipe, '-n', workload.pipe, '-o', folder, '-e', 'o,h',
+               f'target={halide_target()}', *HALIDE_SCHEDULES[schedule]]
+    adapter = halide_adapter(workload)
+    source = workload.file('halide.cpp')
+    stamp = stamp_of([generator, BENCH / 'adapters/halide.h'], source, command, adapter)
+    if failure.exists() and failure.read_text().startswith(stamp):
+        raise Failed(failure.read_text()[len(stamp):])
+
+    def make():
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            run(command, HALIDE_SECONDS, HALIDE_BYTES)
+        except Failed as error:
+            failure.write_text(f'{stamp}{error}')
+            raise
+        (folder / 'adapter.c').write_text(adapter)
+        link(target, [folder / 'adapter.o', folder / f'{workload.pipe}.o'], '-lpthread', '-ldl', '-lm',
+             before=['gcc', '-O2', '-fPIC', '-I', ROOT, *HALIDE_INCLUDES, '-I', folder, '-c', folder / 'adapter.c', '-o',
+                     folder / 'adapter.o'])
+
+    return remade(target, stamp, make)
+
+
+# --- OpenCV ---
+
+def opencv(workload):
+    target = OUT / workload.name / 'opencv.so'
+    sources = [workload.file('opencv.cpp'), BENCH / 'adapters/opencv.cpp']
+    command = ['g++', '-std=c++17', '-O3', '-march=native', '-fPIC', '-shared', '-I', ROOT, '-I/usr/include/opencv4',
+               *workload.defines, *sources, '-o', target, '-lopencv_imgproc', '-lopencv_photo', '-lopencv_core']
+    return remade(target, stamp_of([*sources, *sorted(BENCH.glob('opencv*.h'))], command), lambda: run(command))
 
 
 # --- Halo ---
@@ -113,8 +206,8 @@ def halo(workload):
         run([*command, '--header', header])
         adapter = folder / 'halo_adapter.c'
         adapter.write_text(halo_adapter(workload, header.read_text()))
-        run(['gcc', '-O2', '-fPIC', '-c', adapter, '-o', folder / 'halo_adapter.o'])
-        link(target, [folder / 'halo_adapter.o', folder / 'halo.o'])
+        link(target, [folder / 'halo_adapter.o', folder / 'halo.o'],
+             before=['gcc', '-O2', '-fPIC', '-c', adapter, '-o', folder / 'halo_adapter.o'])
 
     return remade(target, stamp_of([workload.script, HALO], command, workload.halo_inputs, workload.halo_outputs), make)
 

@@ -57,6 +57,11 @@ def line_of(row):
     return text
 
 
+def schedules(row):
+    """Halide's times by schedule."""
+    return ', '.join(f'{name} {milliseconds(ms, 0)}' for name, ms in row['halide_schedules'].items())
+
+
 def disagreement(c):
     if c['code'] != 0:
         return f'{c["name"]} failed with code {c["code"]}'
