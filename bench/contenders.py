@@ -241,3 +241,12 @@ def code_bytes(workload):
     text = run(['size', '-A', OUT / workload.name / 'halo.o'])
     return sum(int(line.split()[1]) for line in text.splitlines()
                if line.startswith(('.text', '.rodata', '.data.rel.ro')))
+
+
+def dispatches(workload):
+    """How many passes over memory the compiler made of it."""
+    return int(re.search(r'(\d+) dispatch', run([HALO, 'explain', workload.script, '--pipe', workload.pipe])).group(1))
+
+
+def costs(workload):
+    return {'compile_ms': compile_ms(workload), 'code_bytes': code_bytes(workload), 'dispatches': dispatches(workload)}

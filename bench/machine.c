@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COPY_BYTES = 96 << 20, COPIES = 12, FMA_ROUNDS = 400000, FMA_TRIES = 12 };
+enum { COPY_BYTES = 96 << 20, COPIES = 40, FMA_ROUNDS = 400000, FMA_TRIES = 60 };
 
 static void copy_streaming(uint8_t *to, const uint8_t *from, size_t bytes)
 {

@@ -84,7 +84,8 @@ class Workload:
 
     def bytes(self, width, height):
         """What has to move at least: every picture once."""
-        return sum(p.bytes(width, height) for p in self.pictures)
+        moved = [self.pictures[i] for i in self.halo_inputs + self.halo_outputs]
+        return sum(p.bytes(width, height) for p in moved)
 
     def operations(self, width, height):
         pixels = 0
