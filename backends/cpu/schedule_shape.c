@@ -204,6 +204,41 @@ static int row_reach(shape_maker *m, const cpu_stage *c)
     return most;
 }
 
+/* One load of a row's table: what it reads, but for the row. */
+static int32_t row_of_read(shape_maker *m, const cpu_read *read, const cpu_edge *e)
+{
+    int32_t row;
+    return linear_difference(m->s->pipe, read->rest_y, e->lo_y, &row) ? row : INT32_MIN;
+}
+
+/* The fewest rows from a read down to another of the same columns: so many rows later the group reads it once more. */
+static int32_t nearest_below(shape_maker *m, const cpu_stage *c, const cpu_read *read)
+{
+    const cpu_edge *e = &c->edges.items[read->edge];
+    int32_t row = row_of_read(m, read, e), nearest = INT32_MAX;
+    for (uint32_t k = 0; k < c->loads.count && row != INT32_MIN; k++) {
+        const cpu_read *other = &c->loads.items[k];
+        if (other->edge != read->edge || other->rest_x != read->rest_x) continue;
+        int32_t below = row_of_read(m, other, e) - row;
+        if (below > 0 && below % e->p_y == 0 && below / e->p_y < nearest) nearest = below / e->p_y;
+    }
+    return nearest;
+}
+
+/* Rows at once pay when they read much of the same: a fifth of the loads at least. */
+static bool rows_are_shared(shape_maker *m, const cpu_stage *c, int group)
+{
+    int64_t loads = 0, shared = 0;
+    for (uint32_t k = 0; k < c->loads.count; k++) {
+        const cpu_edge *e = &c->edges.items[c->loads.items[k].edge];
+        if (e->kind == READ_anywhere) continue;
+        int32_t nearest = e->p_y > 0 ? nearest_below(m, c, &c->loads.items[k]) : 0;
+        loads += group;
+        if (nearest < group) shared += group - nearest;
+    }
+    return 5 * shared >= loads;
+}
+
 static void choose_shape(shape_maker *m, cpu_stage *c)
 {
     body_facts f = facts_of(m, c);
@@ -217,6 +252,7 @@ static void choose_shape(shape_maker *m, cpu_stage *c)
     if (!f.loops && t->rank > 1) {
         if (reach >= 6) c->group = 4;
         else if (reach >= 1) c->group = 2;
+        if (!rows_are_shared(m, c, c->group)) c->group = 1;
         while (c->group > 1 && f.vector_nodes * c->group * (c->flat ? 1 : planes) > 1200) c->group /= 2;
     }
     c->unroll = 1;

@@ -245,6 +245,33 @@ static ref add_rank(builder *b, uint32_t source, type t)
     return tensor_result(p, f, 0);
 }
 
+/* What the language's min and max are: elements in order (NaN as the identity, -0 as +0), a rectangle or a disk of them. */
+static ref add_extremum(builder *b, uint32_t source, type t)
+{
+    tensor_pipe *p = b->pipe;
+    bool most = below(b, 2), floating = kind_is_float(t.kind);
+    uint32_t f = tensor_fold_new(p, FOLD_loop, 2, 1);
+    ref i = tensor_binder(p, f, 0), j = tensor_binder(p, f, 1), low[2], high[2];
+    for (int k = 0; k < 2; k++) {
+        low[k] = tensor_i32(p, -below(b, 6));
+        high[k] = tensor_i32(p, below(b, 14));
+    }
+    ref element = window_element(b, source, i, j, t), acc = tensor_acc(p, f, 0, t);
+    ref identity = floating ? tensor_f32(p, most ? -INFINITY : INFINITY) : tensor_i32(p, most ? INT32_MIN : INT32_MAX);
+    identity = tensor_splat(p, identity, t.lanes);
+    if (floating) {
+        ref zero = tensor_splat(p, tensor_f32(p, 0), t.lanes);
+        element = tensor_select(p, tensor_op2(p, OP_ne, element, element), identity, element);
+        element = tensor_select(p, tensor_op2(p, OP_eq, element, zero), zero, element);
+    }
+    ref distance = tensor_op2(p, OP_add, tensor_op2(p, OP_mul, i, i), tensor_op2(p, OP_mul, j, j));
+    ref where = below(b, 2) ? tensor_op2(p, OP_le, distance, tensor_i32(p, 30)) : 0;
+    ref next = tensor_op2(p, most ? OP_max : OP_min, acc, element);
+    *fold_at(p, f) = (tensor_fold){ .form = FOLD_loop, .n_binders = 2, .n_accs = 1, .lo = { low[0], low[1] }, .hi = { high[0], high[1] },
+                                    .where = where, .init = { identity }, .next = { next } };
+    return tensor_result(p, f, 0);
+}
+
 static ref add_image_sum(builder *b, uint32_t source, type t)
 {
     tensor_pipe *p = b->pipe;
@@ -286,8 +313,9 @@ static void add_window_stage(builder *b)
     type stored = stage_at(b->pipe, source)->type;
     bool floating = kind_is_float(stored.kind) || stored.kind == KIND_u32 || below(b, 2);
     type t = type_of(floating ? KIND_f32 : KIND_i32, stored.lanes);
-    int what = below(b, 4);
+    int what = below(b, 5);
     ref body = what < 2 ? add_convolution(b, source, floating, t)
+             : what == 4 ? add_extremum(b, source, t)
              : what == 2 || !floating ? add_rank(b, source, t) : add_image_sum(b, source, t);
     add_body(b, body, below(b, 2) ? (kind)t.kind : KIND_u8);
 }
