@@ -14,7 +14,8 @@ BENCH = ROOT / 'bench'
 OUT = ROOT / 'build' / 'bench'
 HALO = ROOT / 'build' / 'halo'
 
-C_FLAGS = ['-O3', '-march=native', '-ffp-contract=off', '-fopenmp', '-fPIC', '-Werror=implicit-function-declaration', '-I', str(ROOT)]
+C_FLAGS = ['-O3', '-march=native', '-ffp-contract=off', '-fopenmp', '-fPIC', '-Werror=implicit-function-declaration', '-I',
+           str(ROOT)]
 COMPILE_TRIES = 3
 
 HALIDE_INCLUDES = ['-I/usr/include/halide14']
@@ -82,8 +83,8 @@ def link(target, parts, *flags, before):
 def measure():
     sources = [BENCH / f'{part}.c' for part in ('measure', 'pictures', 'pool', 'machine')]
     target = OUT / 'measure'
-    command = ['gcc', '-std=c17', '-O2', '-march=native', '-mprefer-vector-width=512', '-fopenmp', '-Wall', '-Wextra', '-I',
-               ROOT, *sources, '-o', target, '-lm', '-ldl', '-lpthread']
+    command = ['gcc', '-std=c17', '-O2', '-march=native', '-mprefer-vector-width=512', '-ffp-contract=fast', '-fopenmp',
+               '-Wall', '-Wextra', '-I', ROOT, *sources, '-o', target, '-lm', '-ldl', '-lpthread']
     return remade(target, stamp_of(sources + [BENCH / 'measure.h'], command), lambda: run(command))
 
 
@@ -122,7 +123,8 @@ def halide_generator(workload):
 def halide_buffer(i, picture):
     """A row of the adapter's table: components are the dimension after the last, whatever the layout."""
     code = {'u': 'halide_type_uint', 'i': 'halide_type_int', 'f': 'halide_type_float'}[picture.type[0]]
-    return f'    [{i}] = {{{{{code}, {picture.type[1:]}, 1}}, {len(picture.extent)}, {picture.components}, {int(picture.planar)}}},\n'
+    return (f'    [{i}] = {{{{{code}, {picture.type[1:]}, 1}}, {len(picture.extent)}, {picture.components}, '
+            f'{int(picture.planar)}}},\n')
 
 
 def halide_adapter(workload):

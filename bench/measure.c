@@ -4,10 +4,10 @@
  * The first contender says what is right, the second is timed in turn with each of the others (A B A B ...).
  *
  *     measure machine THREADS
- *     measure row THREADS SECONDS FEWEST PICTURE... -- NAME:PATH:TOLERANCE:MARGIN...
+ *     measure row|row-used THREADS SECONDS FEWEST PICTURE... -- NAME:PATH:TOLERANCE:MARGIN...
  *
  * SECONDS and at least FEWEST pairs for each of the others; a name with a '-' before it is compared but not timed, one with
- * a '+' timed but not compared. Prints one JSON object. */
+ * a '+' timed but not compared. row-used measures processor time over THREADS instead of time. Prints one JSON object. */
 #include "bench/measure.h"
 
 #include <dlfcn.h>
@@ -37,6 +37,7 @@ typedef struct contender {
 
 typedef struct row {
     int        threads;
+    bool       processor_time;            /* what the threads used, over their number, instead of what the clock says */
     double     seconds;
     int        fewest;
     picture    pictures[MAX_PICTURES];
@@ -52,6 +53,13 @@ double now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+double used(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
@@ -167,13 +175,18 @@ static double median(double *values, int n)
     return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
+static double time_of(const row *r)
+{
+    return r->processor_time ? used() / r->threads : now();
+}
+
 /* Milliseconds of one call. Short calls are repeated, so that a clock's reading weighs nothing. */
 static double timed(const row *r, const contender *c, int repeats)
 {
-    double start = now();
+    double start = time_of(r);
     for (int i = 0; i < repeats; i++)
         c->run(r->images, &r->exec);
-    return (now() - start) * 1e3 / repeats;
+    return (time_of(r) - start) * 1e3 / repeats;
 }
 
 static int repeats_of(double ms)
@@ -199,7 +212,7 @@ static void time_pairs(const row *r, contender *halo, contender *other)
     other->ratio = median(ratio, n);
     other->median = median(b, n);
     other->halo_median = median(a, n);
-    other->minimum = b[0];
+    other->minimum = b[0];   /* median has sorted them */
     other->halo_minimum = a[0];
 }
 
@@ -255,7 +268,8 @@ int main(int n, char **words)
         printf("{\"copy\":%.6g,\"fma\":%.6g}\n", machine_copy_bandwidth(threads), machine_fma_peak(threads));
         return 0;
     }
-    if (n < 7 || strcmp(words[1], "row") != 0)
+    r.processor_time = n > 1 && strcmp(words[1], "row-used") == 0;
+    if (n < 7 || (strcmp(words[1], "row") != 0 && !r.processor_time))
         return fail("usage: measure row THREADS SECONDS FEWEST PICTURE... -- CONTENDER..., not", n > 1 ? words[1] : "") ? 0 : 2;
     /* Memory that a call gives back stays with the process: nobody pays the kernel's page faults in every call. */
     mallopt(M_MMAP_MAX, 0);

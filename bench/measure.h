@@ -56,6 +56,8 @@ void  pool_parallel_for(void *user, int32_t count, void (*task)(void *context, i
 double machine_copy_bandwidth(int threads);   /* GB/s read and written by a copy with streaming stores */
 double machine_fma_peak(int threads);         /* GFLOP/s in f32 */
 
-double now(void);                             /* seconds */
+/* Seconds by the clock, or of this process on its processors, which others that use the machine don't lengthen. */
+double now(void);
+double used(void);
 
 #endif

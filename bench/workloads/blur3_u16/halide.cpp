@@ -1,17 +1,17 @@
 /* Thirds along the row, then down the columns, all in 16 bits. Strips of rows in parallel; in each, the rows of thirds slide
- * through a buffer of three, and the loops are cut where the border's clamps end. */
+ * through a buffer of four, and the loops are cut where the border's clamps end. */
 #include "Halide.h"
 
 using namespace Halide;
 
 struct Blur : Generator<Blur> {
-    GeneratorParam<int> strip{"strip", 64}, group{"group", 2}, lanes{"lanes", 32};
+    GeneratorParam<int> strip{"strip", 64}, lanes{"lanes", 32};
     Input<Buffer<uint16_t>>  src{"src", 2};
     Output<Buffer<uint16_t>> out{"out", 2};
 
     void generate()
     {
-        Var  x("x"), y("y"), strips("strips"), groups("groups");
+        Var  x("x"), y("y"), strips("strips");
         Func edged = BoundaryConditions::repeat_edge(src), third("third");
         third(x, y) = (edged(x - 1, y) + edged(x, y) + edged(x + 1, y)) / cast<uint16_t>(3);
         out(x, y) = (third(x, y - 1) + third(x, y) + third(x, y + 1)) / cast<uint16_t>(3);
@@ -20,10 +20,8 @@ struct Blur : Generator<Blur> {
         out.dim(0).set_min(0).set_estimate(0, 1536); out.dim(1).set_min(0).set_estimate(0, 2560);
 
         if (!auto_schedule) {
-            out.split(y, strips, y, strip, TailStrategy::GuardWithIf).parallel(strips)
-                .split(y, groups, y, group, TailStrategy::GuardWithIf).reorder(y, x, groups, strips).unroll(y)
-                .vectorize(x, lanes, TailStrategy::GuardWithIf);
-            third.store_at(out, strips).compute_at(out, groups).vectorize(x, lanes, TailStrategy::RoundUp);
+            out.split(y, strips, y, strip).parallel(strips).vectorize(x, lanes);
+            third.store_at(out, strips).compute_at(out, y).fold_storage(y, 4).vectorize(x, lanes, TailStrategy::RoundUp);
         }
     }
 };
