@@ -174,7 +174,8 @@ def opencv(workload):
     target = OUT / workload.name / 'opencv.so'
     sources = [workload.file('opencv.cpp'), BENCH / 'adapters/opencv.cpp']
     command = ['g++', '-std=c++17', '-O3', '-march=native', '-fPIC', '-shared', '-I', ROOT, '-I/usr/include/opencv4',
-               *workload.defines, *sources, '-o', target, '-lopencv_imgproc', '-lopencv_photo', '-lopencv_core']
+               *workload.defines, *sources, '-o', target, '-Wl,--as-needed', '-lopencv_imgproc', '-lopencv_photo',
+               '-lopencv_core']
     return remade(target, stamp_of([*sources, *sorted(BENCH.glob('opencv*.h'))], command), lambda: run(command))
 
 

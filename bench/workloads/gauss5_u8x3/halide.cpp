@@ -5,7 +5,7 @@
 using namespace Halide;
 
 struct Gauss : Generator<Gauss> {
-    GeneratorParam<int> strip{"strip", 64}, rows{"rows", 2}, lanes{"lanes", 32};
+    GeneratorParam<int> strip{"strip", 64}, rows{"rows", 8}, lanes{"lanes", 32};
     Input<Buffer<uint8_t>>  src{"src", 3};
     Output<Buffer<uint8_t>> out{"out", 3};
 
@@ -45,17 +45,19 @@ struct Gauss : Generator<Gauss> {
         RDom inside(0, 3 * width), beside(0, 6);
         auto in = [&](int j) { return cast<uint16_t>(src(inside / 3, clamp(y + j, 0, height - 1), inside % 3)); };
         tall(f, y) = undef<uint16_t>();
-        tall(inside, y) = binomial(in(-2), in(-1), in(0), in(1), in(2));
-        tall(beside - 6, y) = tall(beside % 3, y);
-        tall(3 * width + beside, y) = tall(3 * width - 3 + beside % 3, y);
-        auto at = [&](int i) { return tall(3 * (x + i) + c, y); };
+        tall(inside + 32, y) = binomial(in(-2), in(-1), in(0), in(1), in(2));
+        tall(26 + beside, y) = tall(32 + beside % 3, y);
+        tall(32 + 3 * width + beside, y) = tall(29 + 3 * width + beside % 3, y);
+        auto at = [&](int i) { return tall(32 + 3 * (x + i) + c, y); };
         out(x, y, c) = rounded(binomial(at(-2), at(-1), at(0), at(1), at(2)));
 
         Func(out).bound(c, 0, 3).reorder(c, x, y).fuse(c, x, line)
-            .split(y, strips, y, strip, TailStrategy::GuardWithIf).parallel(strips)
-            .split(y, groups, y, rows, TailStrategy::GuardWithIf).vectorize(line, lanes, TailStrategy::GuardWithIf);
-        tall.compute_at(out, groups);
+            .split(y, strips, y, strip).parallel(strips)
+            .split(y, groups, y, rows).vectorize(line, lanes, TailStrategy::GuardWithIf);
+        tall.compute_at(out, groups).align_bounds(f, 32);
         tall.update(0).allow_race_conditions().vectorize(inside, lanes, TailStrategy::GuardWithIf).reorder(y, inside).unroll(y);
+        tall.update(1).unscheduled();
+        tall.update(2).unscheduled();
     }
 };
 HALIDE_REGISTER_GENERATOR(Gauss, gauss5_u8x3)
