@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // dilate5_u8: the largest of each column of five, then of five such columns.
-#include "Halide.h"
+#include "bench/halide_rows.h"
 using namespace Halide;
 
 namespace {
@@ -12,10 +12,12 @@ public:
 
     void generate() {
         Var x("x"), y("y");
-        Func in = BoundaryConditions::repeat_edge(src);
-        Func column("column");
-        column(x, y) = max(max(in(x, y - 2), in(x, y - 1)), max(in(x, y), in(x, y + 1)), in(x, y + 2));
-        out(x, y) = max(max(column(x - 2, y), column(x - 1, y)), max(column(x, y), column(x + 1, y)), column(x + 2, y));
+        RepeatedRows column("column", x, y, src, 2, auto_schedule, [&](const RepeatedRows::Picture &in, Expr x) {
+            auto row = [&](int j) { return in(x, y + j); };
+            return Tuple(max(max(row(-2), row(-1)), max(row(0), row(1)), row(2)));
+        });
+        Func &c = column.rows;
+        out(x, y) = max(max(c(x - 2, y), c(x - 1, y)), max(c(x, y), c(x + 1, y)), c(x + 2, y));
 
         src.set_estimates({{0, 1536}, {0, 2560}});
         out.set_estimates({{0, 1536}, {0, 2560}});
@@ -23,9 +25,10 @@ public:
 
         const int vector = natural_vector_size<uint8_t>();
         Var strip("strip");
-        out.split(y, strip, y, 32, TailStrategy::GuardWithIf).parallel(strip)
-            .vectorize(x, vector, TailStrategy::GuardWithIf);
-        column.compute_at(out, y).vectorize(x, vector);
+        out.split(y, strip, y, 64, TailStrategy::GuardWithIf).parallel(strip)
+            .vectorize(x, vector, TailStrategy::ShiftInwards);
+        c.compute_at(out, y);
+        column.vectorize(vector);
     }
 };
 

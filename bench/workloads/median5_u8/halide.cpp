@@ -2,7 +2,7 @@
 // median5_u8: columns of five are put in order, and pairs of such columns merged. Two neighbours share four columns, of which
 // only the six middle ones of twenty values count; each neighbour adds its own fifth column (after Adams, "Fast median
 // filters using separable sorting networks", 2021).
-#include "Halide.h"
+#include "bench/halide_rows.h"
 using namespace Halide;
 
 namespace {
@@ -66,11 +66,13 @@ public:
 
     void generate() {
         Var x("x"), y("y");
-        Func in("in"), column("column"), pair("pair"), quad("quad"), twin("twin");
-        in(x, y) = BoundaryConditions::repeat_edge(src)(x, y);
-        Values rows;
-        for (int j = -2; j <= 2; j++) rows.push_back(in(x, y + j));
-        column(x, y) = Tuple(sorted(rows));
+        Func pair("pair"), quad("quad"), twin("twin");
+        RepeatedRows columns("column", x, y, src, 4, auto_schedule, [&](const RepeatedRows::Picture &in, Expr x) {
+            Values five;
+            for (int j = -2; j <= 2; j++) five.push_back(in(x, y + j));
+            return Tuple(sorted(five));
+        });
+        Func &column = columns.rows;
         pair(x, y) = Tuple(merged(list(column(2 * x - 1, y), 5), list(column(2 * x, y), 5)));
         Values twenty = merged(list(pair(x, y), 10), list(pair(x + 1, y), 10));
         quad(x, y) = Tuple(Values(twenty.begin() + 7, twenty.begin() + 13));
@@ -87,8 +89,8 @@ public:
         out.align_bounds(x, 2)
             .split(y, strip, y, 64, TailStrategy::GuardWithIf).parallel(strip)
             .split(x, xo, x, 2 * vector, TailStrategy::ShiftInwards).vectorize(x);
-        in.store_at(out, strip).compute_at(out, y).vectorize(x, 16);
-        column.compute_at(out, y).vectorize(x, vector);
+        column.compute_at(out, y);
+        columns.vectorize(vector);
         pair.compute_at(out, y).vectorize(x, vector);
         twin.compute_at(out, xo).vectorize(x, vector);
     }
