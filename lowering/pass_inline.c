@@ -10,6 +10,13 @@
 #include "lowering/access.h"
 #include "lowering/pass.h"
 
+typedef struct inliner {
+    tensor_pipe *pipe;
+    depends      all;
+    stage_loads  loads;
+    bool        *gone;                 /* per stage: inlined already, so that what it reads doesn't count */
+} inliner;
+
 typedef struct reads {
     tensor_pipe *pipe;
     depends     *all;
@@ -42,14 +49,15 @@ static void count_read(reads *c, ref load)
     c->reader_x = x;
 }
 
-static reads count_reads(tensor_pipe *p, depends *all, stage_loads *loads, uint32_t stage)
+static reads count_reads(inliner *i, uint32_t stage)
 {
-    reads c = { .pipe = p, .all = all, .stage = stage };
+    tensor_pipe *p = i->pipe;
+    reads c = { .pipe = p, .all = &i->all, .stage = stage };
     for (uint32_t r = stage + 1; r < p->stages.count; r++) {
-        if (stage_at(p, r)->kind != STAGE_compute) continue;
+        if (stage_at(p, r)->kind != STAGE_compute || i->gone[r]) continue;
         c.reader_has = false;
         c.reader_x = 0;
-        const ref_list *of = loads_of_stage(p, loads, r);
+        const ref_list *of = loads_of_stage(p, &i->loads, r);
         for (uint32_t k = 0; k < of->count; k++) count_read(&c, of->items[k]);
     }
     return c;
@@ -112,11 +120,12 @@ static bool is_shift(tensor_pipe *p, uint32_t stage)
 }
 
 /* Why a stage goes into its readers, or NULL. */
-static const char *worth_inlining(tensor_pipe *p, depends *all, stage_loads *loads, uint32_t stage)
+static const char *worth_inlining(inliner *i, uint32_t stage)
 {
+    tensor_pipe *p = i->pipe;
     const tensor_stage *s = stage_at(p, stage);
-    if (s->kind != STAGE_compute || s->materialize || tensor_is_output(p, stage)) return NULL;
-    reads r = count_reads(p, all, loads, stage);
+    if (s->kind != STAGE_compute || i->gone[stage] || s->materialize || tensor_is_output(p, stage)) return NULL;
+    reads r = count_reads(i, stage);
     if (r.count == 0) return NULL;
     body_cost cost = cost_of(p, stage);
     if (r.value_padded || (r.padded && (!cost.identity || cost.folds))) return NULL;
@@ -170,10 +179,11 @@ static ref inline_visit(rewriter *w, ref r)
     return tensor_cast(p, tensor_substitute(p, body, coordinates), n.type.kind);      /* a load may widen what is stored */
 }
 
-static void inline_stage(tensor_pipe *p, stage_loads *loads, uint32_t stage)
+static void inline_stage(inliner *i, uint32_t stage)
 {
+    tensor_pipe *p = i->pipe;
     for (uint32_t r = stage + 1; r < p->stages.count; r++) {
-        if (stage_at(p, r)->kind != STAGE_compute || !stage_reads(p, loads, r, stage)) continue;
+        if (stage_at(p, r)->kind != STAGE_compute || i->gone[r] || !stage_reads(p, &i->loads, r, stage)) continue;
         rewriter w;
         rewriter_begin(&w, p, inline_visit, &stage);
         ref body = rewrite(&w, stage_at(p, r)->body);
@@ -181,17 +191,25 @@ static void inline_stage(tensor_pipe *p, stage_loads *loads, uint32_t stage)
     }
 }
 
-bool pass_inline(tensor_pipe *p)
+static bool inline_round(inliner *i)
 {
-    depends all = { 0 };
-    stage_loads loads = { 0 };
+    tensor_pipe *p = i->pipe;
     bool changed = false;
     for (uint32_t s = 1; s < p->stages.count; s++) {
-        const char *why = worth_inlining(p, &all, &loads, s);
+        const char *why = worth_inlining(i, s);
         if (!why) continue;
         tensor_note_add(p, s, arena_printf(p->memory, "inlined into its readers: %s", why));
-        inline_stage(p, &loads, s);
-        changed = true;
+        inline_stage(i, s);
+        i->gone[s] = changed = true;
     }
+    return changed;
+}
+
+/* Again while something changes: two readers of a stage may have become one. */
+bool pass_inline(tensor_pipe *p)
+{
+    inliner i = { .pipe = p, .gone = ARENA_ARRAY(p->memory, bool, p->stages.count) };
+    bool changed = false;
+    for (int round = 0; round < 4 && inline_round(&i); round++) changed = true;
     return changed;
 }

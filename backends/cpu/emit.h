@@ -36,8 +36,8 @@ typedef struct node_value {
 
 typedef struct splat_entry { LLVMValueRef scalar, vector; int lanes; } splat_entry;
 /* What was read from the frame in the entry block: of an edge's table entry `number` its pointer (in a plane), a field at an
- * offset, the distance of a plane, a field of its view; or a row to write. */
-typedef enum entry_kind { ENTRY_row, ENTRY_field, ENTRY_plane, ENTRY_view, ENTRY_destination } entry_kind;
+ * offset, the distance of a plane, a field of its view; a row to write; or a register of a table's plane. */
+typedef enum entry_kind { ENTRY_row, ENTRY_field, ENTRY_plane, ENTRY_view, ENTRY_destination, ENTRY_lookup } entry_kind;
 typedef struct row_entry { entry_kind kind; int edge; int32_t number; int plane; LLVMValueRef value; } row_entry;
 
 typedef struct emitter {
@@ -106,6 +106,11 @@ LLVMValueRef emit_keep_entry(emitter *e, row_entry entry);                      
 
 /* emit_loads.c */
 void emit_load(emitter *e, ref r, node_value *out);
+LLVMValueRef emit_view_field(emitter *e, int edge, size_t offset, LLVMTypeRef t);   /* of the memory that an edge reads anywhere */
+LLVMValueRef emit_bounded_index(emitter *e, ref load, int d, int u, int row);       /* inside the domain, a vector */
+LLVMValueRef emit_table_word(emitter *e, const tensor_stage *table, int64_t k);     /* entry k of a table of constants, as it lies in memory */
+/* emit_lookup.c: all instances of a load from a small table; false when it isn't one */
+bool emit_lookup(emitter *e, const cpu_read *read, LLVMValueRef *parts);
 /* emit_folds.c */
 void emit_fold(emitter *e, uint32_t fold);
 

@@ -282,6 +282,8 @@ static axis_index index_on_axis(emitter *e, ref load, int d, int u, int row, boo
     return bounded_index(e, load, d, emit_part(e, s.lo[d], 0, 0, 0, vector), emit_part(e, s.hi[d], 0, 0, 0, vector), u, row, vector);
 }
 
+LLVMValueRef emit_bounded_index(emitter *e, ref load, int d, int u, int row) { return index_on_axis(e, load, d, u, row, true).index; }
+
 /* Along a row the driver says where the columns begin and end: so stages of different extents share their code. */
 static axis_index index_of_column(emitter *e, const cpu_read *read, int u, int row, bool vector)
 {
@@ -305,6 +307,13 @@ static LLVMValueRef apply_values(emitter *e, ref load, int rank, const axis_inde
     return v;
 }
 
+LLVMValueRef emit_table_word(emitter *e, const tensor_stage *s, int64_t k)
+{
+    LLVMTypeRef element = emit_memory_type(emit_context(e), s->type.kind), half = LLVMHalfTypeInContext(emit_context(e));
+    if (s->type.kind == KIND_f16) return LLVMConstBitCast(LLVMConstReal(half, (double)scalar_of_bits(KIND_f16, s->words[k]).f), element);
+    return s->type.kind == KIND_bool ? LLVMConstInt(element, s->words[k], 0) : emit_constant(e, s->type.kind, s->words[k]);
+}
+
 static LLVMValueRef table_global(emitter *e, uint32_t stage)
 {
     emit_module *m = e->m;
@@ -318,11 +327,7 @@ static LLVMValueRef table_global(emitter *e, uint32_t stage)
     }
     LLVMTypeRef element = emit_memory_type(m->context, s.type.kind);
     LLVMValueRef *words = ARENA_ARRAY(m->memory, LLVMValueRef, count + 1);
-    for (int64_t k = 0; k < count; k++) {
-        if (s.type.kind == KIND_f16) words[k] = LLVMConstBitCast(LLVMConstReal(LLVMHalfTypeInContext(m->context), (double)scalar_of_bits(KIND_f16, s.words[k]).f), element);
-        else if (s.type.kind == KIND_bool) words[k] = LLVMConstInt(element, s.words[k], 0);
-        else words[k] = emit_constant(e, s.type.kind, s.words[k]);
-    }
+    for (int64_t k = 0; k < count; k++) words[k] = emit_table_word(e, &s, k);
     LLVMTypeRef t = LLVMArrayType2(element, (uint64_t)count);
     LLVMValueRef g = LLVMAddGlobal(m->module, t, s.name);
     LLVMSetInitializer(g, LLVMConstArray2(element, words, (uint64_t)count));
@@ -359,7 +364,7 @@ static LLVMValueRef widen_index(emitter *e, LLVMValueRef i)
 }
 
 /* A field of the view that an edge reads anywhere in; the driver hands it over where other edges have their row table. */
-static LLVMValueRef view_field(emitter *e, int edge, size_t offset, LLVMTypeRef t)
+LLVMValueRef emit_view_field(emitter *e, int edge, size_t offset, LLVMTypeRef t)
 {
     LLVMValueRef known = emit_known_entry(e, ENTRY_view, edge, (int32_t)offset, 0);
     if (known) return known;
@@ -377,7 +382,7 @@ static LLVMValueRef memory_offset(emitter *e, int edge, const storage *s, const 
     LLVMValueRef total = NULL;
     for (int d = 0; d < rank; d++) {
         LLVMValueRef stride = d == 0 ? emit_i64(e, (int64_t)s->bytes * (s->planes ? 1 : s->lanes))
-                                     : view_field(e, edge, offsetof(haloi_view, stride) + 8 * (size_t)d, i64_type(e));
+                                     : emit_view_field(e, edge, offsetof(haloi_view, stride) + 8 * (size_t)d, i64_type(e));
         LLVMValueRef step = LLVMBuildMul(b, widen_index(e, axes[d].index), vector ? emit_splat(e, stride) : stride, "");
         total = total ? LLVMBuildAdd(b, total, step, "") : step;
     }
@@ -398,10 +403,10 @@ static void load_anywhere(emitter *e, const cpu_read *read, int u, int row, bool
             LLVMValueRef base = element_pointer(e, &s, table_global(e, edge->stage), emit_i64(e, c));
             v = gather(e, &s, base, table_index(e, &t, axes, vector));
         } else {
-            LLVMValueRef base = view_field(e, read->edge, offsetof(haloi_view, data), pointer_type(e));
+            LLVMValueRef base = emit_view_field(e, read->edge, offsetof(haloi_view, data), pointer_type(e));
             int place = component_place(&s, c);
             if (s.planes && place) {
-                LLVMValueRef plane = view_field(e, read->edge, offsetof(haloi_view, plane_bytes), i64_type(e));
+                LLVMValueRef plane = emit_view_field(e, read->edge, offsetof(haloi_view, plane_bytes), i64_type(e));
                 base = emit_byte_offset(e, base, LLVMBuildMul(e->builder, plane, emit_i64(e, place), ""));
             } else if (place) base = emit_byte_offset(e, base, emit_i64(e, (int64_t)place * s.bytes));
             storage bytes = s;
@@ -455,6 +460,7 @@ void emit_load(emitter *e, ref r, node_value *out)
     assert(read && "a load that the schedule doesn't know");
     const cpu_edge *edge = &e->stage->edges.items[read->edge];
     int n = emit_components(e, r), n_u = out->varies ? e->unroll : 1;
+    if (out->varies && emit_lookup(e, read, out->parts)) return;
     for (int u = 0; u < n_u; u++)
         for (int row = 0; row < e->group; row++) {
             LLVMValueRef parts[TENSOR_MAX_LANES];

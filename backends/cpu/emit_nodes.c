@@ -187,7 +187,8 @@ static void emit_instances(emitter *e, ref r, node_value *out)
     int op = node_at(e->pipe, r)->op;
     bool row_alike = !out->varies && !(depends_of(e->pipe, e->all, r)->coords & 2) && (op == OP_const || op == OP_param || op == OP_dim);
     /* Operands first: emitting them may move the memo, not what is kept here. */
-    for (int k = 0; k < node_at(e->pipe, r)->n_args; k++) emit_node(e, node_arg(e->pipe, r, k));
+    int n_args = op == OP_vec && e->flat ? 1 : node_at(e->pipe, r)->n_args;        /* one component stands for all */
+    for (int k = 0; k < n_args; k++) emit_node(e, node_arg(e->pipe, r, k));
     for (int u = 0; u < n_u; u++)
         for (int row = 0; row < e->group; row++)
             for (int c = 0; c < n; c++)

@@ -61,7 +61,7 @@ typedef struct cpu_section {
     uint32_t dispatch;
 } cpu_section;
 
-typedef struct cpu_target { int vector_bytes; bool fma, f16c, rounding; } cpu_target;
+typedef struct cpu_target { int vector_bytes; bool fma, f16c, rounding, byte_permutes; } cpu_target;      /* byte_permutes: AVX-512 VBMI */
 
 typedef struct cpu_schedule {
     arena         *memory;

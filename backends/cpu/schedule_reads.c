@@ -361,7 +361,8 @@ static void settle_memory_read(reads_maker *m, uint32_t reader, ref load, read_f
     bool value = n->border[0] == BORDER_value || n->border[1] == BORDER_value;
     if (stage_at(s->pipe, n->payload)->kind == STAGE_table || !outer_fixed_along_x(s, load) || value) { f->kind = READ_anywhere; return; }
     if (f->kind == READ_row && n->border[0] != BORDER_none && !inside_along_x(s, reader, load, f)) f->kind = READ_row_gather;
-    if (f->kind == READ_row_gather && !(depends_of(s->pipe, &s->all, load)->coords & 1)) f->kind = READ_anywhere;
+    bool is_table = stage_at(s->pipe, node_at(s->pipe, load)->payload)->rank == 1;         /* it has no rows to point at */
+    if (f->kind == READ_row_gather && (is_table || !(depends_of(s->pipe, &s->all, load)->coords & 1))) f->kind = READ_anywhere;
 }
 
 static void add_read(reads_maker *m, cpu_stage *stage, ref load)

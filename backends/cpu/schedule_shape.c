@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * The shape of every row function: whether pixels are treated as one flat line of components, how many vector lanes and
  * vectors a step takes, how many rows are made at once. The cost model is here and nowhere else; it never changes a bit. */
-#include "backends/cpu/schedule.h"
+#include "backends/cpu/lookup.h"
 
 #include <string.h>
 
@@ -28,6 +28,38 @@ static bool components_apart(shape_maker *m, ref r)
     return true;
 }
 
+/* Steps of comparing two components' expressions, which share what they like: longer ones aren't for look-ups. */
+enum { COMPONENT_STEPS = 64 };
+
+/* b is a with component `which` in every place of component 0: one expression of each component. */
+static bool follows_component(shape_maker *m, ref a, ref b, int which, int *steps)
+{
+    const tensor_pipe *p = m->s->pipe;
+    if (a == b) return !(depends_of(m->s->pipe, &m->s->all, a)->coords & 1);
+    tensor_node n = *node_at(p, a), other = *node_at(p, b);
+    if (n.op == OP_comp && other.op == OP_comp) return n.index == 0 && other.index == which && node_arg(p, a, 0) == node_arg(p, b, 0);
+    if (n.op != other.op || !type_equal(n.type, other.type) || n.index != other.index || n.payload != other.payload || n.n_args != other.n_args
+        || n.op == OP_result || n.n_args == 0 || memcmp(n.border, other.border, sizeof n.border) != 0 || --*steps < 0) return false;
+    for (int k = 0; k < n.n_args; k++) if (!follows_component(m, node_arg(p, a, k), node_arg(p, b, k), which, steps)) return false;
+    return true;
+}
+
+/* (f(p.r), f(p.g), f(p.b)), as look-ups of a pixel's components are: what is done for component 0 does for all. */
+static bool is_componentwise(shape_maker *m, ref vec)
+{
+    int steps = COMPONENT_STEPS;
+    for (int k = 1; k < node_at(m->s->pipe, vec)->n_args; k++)
+        if (!follows_component(m, node_arg(m->s->pipe, vec, 0), node_arg(m->s->pipe, vec, k), k, &steps)) return false;
+    return true;
+}
+
+static bool is_table_lookup(shape_maker *m, const cpu_stage *c, ref load)
+{
+    const cpu_edge *e = &c->edges.items[read_of(c, load)->edge];
+    const tensor_stage *t = stage_at(m->s->pipe, e->stage);
+    return e->kind == READ_anywhere && t->rank == 1 && t->type.lanes == 1 && node_at(m->s->pipe, load)->border[0] != BORDER_value;
+}
+
 /* The same operations for every component, whose neighbours are the same component: then a row is a line of components. */
 static bool node_is_flat(shape_maker *m, const cpu_stage *c, ref r, int lanes)
 {
@@ -49,6 +81,23 @@ static bool node_is_flat(shape_maker *m, const cpu_stage *c, ref r, int lanes)
     }
 }
 
+static bool values_are_flat(shape_maker *m, const cpu_stage *c, ref r, int lanes, uint8_t *seen);
+
+/* An expression of component 0, which is to be done for all. */
+static bool component_is_flat(shape_maker *m, const cpu_stage *c, ref r, int lanes, uint8_t *seen)
+{
+    tensor_pipe *p = m->s->pipe;
+    tensor_node n = *node_at(p, r);
+    if (!(depends_of(p, &m->s->all, r)->coords & 1)) return n.op != OP_acc && components_apart(m, r);
+    switch ((tensor_op)n.op) {
+    case OP_comp: return n.index == 0 && node_type(p, node_arg(p, r, 0)).lanes == lanes && values_are_flat(m, c, node_arg(p, r, 0), lanes, seen);
+    case OP_load: return is_table_lookup(m, c, r) && component_is_flat(m, c, node_arg(p, r, 0), lanes, seen);
+    case OP_vec: case OP_splat: case OP_coord: case OP_acc: case OP_binder: case OP_result: return false;
+    default:
+        for (int k = 0; k < n.n_args; k++) if (!component_is_flat(m, c, node_arg(p, r, k), lanes, seen)) return false;
+        return true;
+    }
+}
 
 /* Index arithmetic is one lane wide and must not be mistaken for a value: walk values only. */
 static bool values_are_flat(shape_maker *m, const cpu_stage *c, ref r, int lanes, uint8_t *seen)
@@ -56,8 +105,10 @@ static bool values_are_flat(shape_maker *m, const cpu_stage *c, ref r, int lanes
     tensor_pipe *p = m->s->pipe;
     if (r == 0 || seen[r]) return true;
     seen[r] = 1;
-    if (!node_is_flat(m, c, r, lanes)) return false;
     const tensor_node *n = node_at(p, r);
+    if (n->op == OP_vec && lanes > 1 && n->n_args == lanes && is_componentwise(m, r))
+        return component_is_flat(m, c, node_arg(p, r, 0), lanes, seen);
+    if (!node_is_flat(m, c, r, lanes)) return false;
     if (!(depends_of(p, &m->s->all, r)->coords & 1)) return true;
     if (n->op == OP_load) return true;
     if (n->op == OP_coord) return false;
@@ -135,7 +186,7 @@ static double fold_elements(tensor_pipe *p, uint32_t fold)
     return n;
 }
 
-typedef struct body_facts { double operations; int widest_bytes; int vector_nodes; bool loops; } body_facts;
+typedef struct body_facts { double operations; int widest_bytes; int vector_nodes; bool loops, looks_up; } body_facts;
 
 static body_facts facts_of(shape_maker *m, const cpu_stage *c)
 {
@@ -147,7 +198,9 @@ static body_facts facts_of(shape_maker *m, const cpu_stage *c)
         const tensor_node *n = node_at(p, nodes.items[k]);
         const depend *d = depends_of(p, &m->s->all, nodes.items[k]);
         if (n->op == OP_result) f.loops = true;
-        if (!node_is_per_pixel(p, &m->s->all, nodes.items[k])) continue;
+        if (!node_is_per_pixel(p, &m->s->all, nodes.items[k]) || lookup_is_index_only(m->s, c, &nodes, nodes.items[k])) continue;
+        lookup l;
+        f.looks_up = f.looks_up || (n->op == OP_load && lookup_of(m->s, c, nodes.items[k], &l));
         double times = 1;
         for (int fold = 0; fold < d->n_open; fold++) times *= fold_elements(p, d->open[fold]);
         f.operations += node_operations(n) * times;
@@ -262,6 +315,8 @@ static void choose_shape(shape_maker *m, cpu_stage *c)
         c->unroll = planes >= 3 ? 1 : planes == 2 ? 2 : 4;
     }
     else if (f.loops) c->unroll = 4;
+    else if (f.looks_up && c->group == 1 && c->lanes < LOOKUP_REGISTER && f.vector_nodes * planes <= 160)
+        c->unroll = LOOKUP_REGISTER / c->lanes < 4 ? LOOKUP_REGISTER / c->lanes : 4;     /* as many indices as one look-up takes */
     else if (c->group == 1 && f.vector_nodes * planes <= 48) c->unroll = 2;
     c->operations = f.operations < 1 ? 1 : f.operations;
 }

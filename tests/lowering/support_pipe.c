@@ -320,6 +320,25 @@ static void add_window_stage(builder *b)
     add_body(b, body, below(b, 2) ? (kind)t.kind : KIND_u8);
 }
 
+/* A long computation on one 8-bit number, sometimes with a parameter in it, which other nodes may use halfway. */
+static void add_curve_stage(builder *b)
+{
+    tensor_pipe *p = b->pipe;
+    uint32_t source = 1 + (uint32_t)below(b, (int)p->stages.count - 1);
+    type t = stage_at(p, source)->type;
+    kind small = below(b, 3) ? KIND_u8 : KIND_i8;
+    ref zero = tensor_i32(p, 0), element = tensor_cast(p, window_element(b, source, zero, zero, t), small);
+    ref x = tensor_cast(p, element, KIND_f32), one = tensor_splat(p, tensor_f32(p, 1), t.lanes), half = x;
+    ref gain = below(b, 2) ? tensor_comp(p, tensor_param_node(p, 1), 0) : tensor_f32(p, 0.3f);
+    for (int n = 2 + below(b, 3); n > 0; n--) {
+        ref more = tensor_op3(p, OP_muladd, x, tensor_splat(p, gain, t.lanes), one);
+        x = tensor_op2(p, OP_div, below(b, 2) ? more : tensor_op1(p, OP_sqrt, tensor_op1(p, OP_abs, x)), tensor_op3(p, OP_muladd, x, x, one));
+        if (below(b, 2)) half = x;
+    }
+    ref unlike = tensor_op2(p, OP_mul, half, tensor_splat(p, tensor_cast(p, tensor_coord(p, 0), KIND_f32), t.lanes));
+    add_body(b, below(b, 2) ? x : tensor_op2(p, OP_add, x, unlike), below(b, 2) ? KIND_f32 : KIND_u8);
+}
+
 tensor_pipe *random_pipe(arena *memory, uint64_t seed)
 {
     builder b = { .random = { seed }, .pipe = tensor_pipe_new(memory, "random") };
@@ -359,6 +378,10 @@ tensor_pipe *random_pipe(arena *memory, uint64_t seed)
             add_stage(&b);
         if (n == 1 || below(&b, 3) == 0)
             add_output(&b, p->stages.count - 1);
+    }
+    if (below(&b, 4) == 0) {
+        add_curve_stage(&b);
+        add_output(&b, p->stages.count - 1);
     }
     return p;
 }
