@@ -6,7 +6,7 @@
 #include "lowering/pass.h"
 #include "support_pipe.h"
 
-enum { N_SEEDS = 150 };
+enum { N_SEEDS = 240 };
 
 static tensor_pipe *run_passes(arena *memory, tensor_pipe *p, pass_options options, uint64_t seed)
 {
