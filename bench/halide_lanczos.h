@@ -11,7 +11,7 @@ public:
     template <typename U> using Input = typename Base::template Input<U>;
     template <typename U> using Output = typename Base::template Output<U>;
 
-    Halide::GeneratorParam<int> tile_x{"tile_x", Larger ? 16 : 32}, tile_y{"tile_y", Larger ? 64 : 8};
+    Halide::GeneratorParam<int> tile_x{"tile_x", Larger ? 16 : 32}, tile_y{"tile_y", Larger ? 256 : 8};
     Input<Halide::Buffer<uint8_t>>  src{"src", 3};
     Output<Halide::Buffer<uint8_t>> out{"out", 3};
 

@@ -7,7 +7,7 @@ using namespace Halide;
 
 class Blend8 : public Generator<Blend8> {
 public:
-    GeneratorParam<int> strip{"strip", 32}, down_strip{"down_strip", 8}, inlined{"inlined", 4};
+    GeneratorParam<int> strip{"strip", 64}, down_strip{"down_strip", 16}, inlined{"inlined", 4};
     Input<Buffer<uint8_t>>  left{"left", 3}, right{"right", 3}, mask{"mask", 2};
     Output<Buffer<uint8_t>> out{"out", 3};
 
@@ -41,11 +41,13 @@ public:
         out.dim(2).set_bounds(0, 3).set_stride(1).set_estimate(0, 3);
         if (auto_schedule) return;
 
-        Func(out).bound(c, 0, 3).split(x, x, xp, 2, TailStrategy::RoundUp).split(y, yo, yi, strip).reorder(xp, c, x, yi, yo)
-            .unroll(xp).unroll(c).vectorize(x, vec).parallel(yo);
+        Func(out).bound(c, 0, 3).split(y, yo, yi, strip).reorder(c, x, yi, yo).unroll(c).vectorize(x, vec).parallel(yo);
+        a[0].compute_at(out, yi).reorder(c, x, y).unroll(c).vectorize(x, vec);
+        b[0].compute_at(out, yi).reorder(c, x, y).unroll(c).vectorize(x, vec);
         for (int k = 0; k < LEVELS - 1; k++) {
-            if (k > 0)
-                joined[k].compute_at(out, yo).align_bounds(x, 2).split(x, x, xp, 2).reorder(xp, x).unroll(xp).vectorize(x, vec);
+            if (k > 0) joined[k].compute_at(out, yo);
+            else joined[k].compute_at(out, yi);
+            joined[k].align_bounds(x, 2).split(x, x, xp, 2).reorder(xp, x).unroll(xp).vectorize(x, vec);
             for (int i = 0; i < 3; i++) {
                 if (k == 0) tall[i][k].compute_at(out, yi).reorder(x, c, y).vectorize(x, vec);
                 else if (k < inlined) tall[i][k].compute_at(joined[k], y).reorder(x, c, y).vectorize(x, vec);
@@ -90,7 +92,8 @@ private:
             levels[k].compute_root().split(y, yo, yi, down_strip).parallel(yo).vectorize(x, vec);
             if (colours) levels[k].reorder(x, c, yi, yo);
             across.compute_at(levels[k], yo).vectorize(x, vec);
-            if (colours && k == 1) across.reorder(c, x, y).bound(c, 0, 3).unroll(c);
+            if (colours && k == 1)
+                levels[0].clone_in(e).compute_at(levels[k], yo).reorder(c, x, y).bound(c, 0, 3).unroll(c).vectorize(x, vec);
         } else {
             levels[k].compute_root().vectorize(x, 8);
         }

@@ -7,7 +7,7 @@ using namespace Halide;
 
 class LocalLaplacian8 : public Generator<LocalLaplacian8> {
 public:
-    GeneratorParam<int> strip{"strip", 64}, vec{"vec", 16}, stored{"stored", 5};
+    GeneratorParam<int> strip{"strip", 64}, vec{"vec", 8}, stored{"stored", 6};
     Input<Buffer<uint16_t>>  src{"src", 3};
     Output<Buffer<uint16_t>> out{"out", 3};
 
