@@ -164,10 +164,12 @@ static bool table_bounds(tensor_pipe *p, ref load, ref *lo, ref *hi)
     return true;
 }
 
-static bool product_bounds(tensor_pipe *p, depends *all, const linear_term *t, ref *lo, ref *hi)
+static bool bounds_in(tensor_pipe *p, depends *all, uint32_t stage, ref r, ref *lo, ref *hi);
+
+static bool product_bounds(tensor_pipe *p, depends *all, uint32_t stage, const linear_term *t, ref *lo, ref *hi)
 {
     ref a, b;
-    if (!uniform_bounds(p, all, t->atom, &a, &b)) return false;
+    if (!bounds_in(p, all, stage, t->atom, &a, &b)) return false;
     ref c = tensor_i32(p, t->coefficient);
     a = tensor_op2(p, OP_mul, a, c);
     b = tensor_op2(p, OP_mul, b, c);
@@ -176,7 +178,7 @@ static bool product_bounds(tensor_pipe *p, depends *all, const linear_term *t, r
     return true;
 }
 
-static bool atom_bounds(tensor_pipe *p, depends *all, ref r, ref *lo, ref *hi)
+static bool atom_bounds(tensor_pipe *p, depends *all, uint32_t stage, ref r, ref *lo, ref *hi)
 {
     tensor_node n = *node_at(p, r);
     if (node_is_uniform(p, r)) { *lo = *hi = r; return true; }
@@ -185,13 +187,18 @@ static bool atom_bounds(tensor_pipe *p, depends *all, ref r, ref *lo, ref *hi)
         *hi = fold_at(p, n.payload)->hi[n.index];
         return node_is_uniform(p, *lo) && node_is_uniform(p, *hi);
     }
+    if (n.op == OP_coord && stage && n.index >= 2) {
+        *lo = stage_at(p, stage)->lo[n.index];
+        *hi = stage_at(p, stage)->hi[n.index];
+        return true;
+    }
     if (n.op == OP_load) return table_bounds(p, r, lo, hi);
     if (n.op == OP_cast && kind_is_integer(node_type(p, node_arg(p, r, 0)).kind))
-        return uniform_bounds(p, all, node_arg(p, r, 0), lo, hi);
+        return bounds_in(p, all, stage, node_arg(p, r, 0), lo, hi);
     int64_t q;
     if (n.op == OP_floordiv && node_is_const(p, node_arg(p, r, 1), &q) && q > 0) {
         ref a, b, divisor = node_arg(p, r, 1);
-        if (!uniform_bounds(p, all, node_arg(p, r, 0), &a, &b)) return false;
+        if (!bounds_in(p, all, stage, node_arg(p, r, 0), &a, &b)) return false;
         *lo = tensor_op2(p, OP_floordiv, a, divisor);
         *hi = tensor_op2(p, OP_floordiv, b, divisor);
         return true;
@@ -199,15 +206,15 @@ static bool atom_bounds(tensor_pipe *p, depends *all, ref r, ref *lo, ref *hi)
     return false;
 }
 
-bool uniform_bounds(tensor_pipe *p, depends *all, ref r, ref *lo, ref *hi)
+static bool bounds_in(tensor_pipe *p, depends *all, uint32_t stage, ref r, ref *lo, ref *hi)
 {
     linear form;
     if (node_type(p, r).kind != KIND_i32 || !linear_of(p, r, &form)) return false;
-    if (form.n_terms == 1 && form.constant == 0 && form.terms[0].atom == r) return atom_bounds(p, all, r, lo, hi);
+    if (form.n_terms == 1 && form.constant == 0 && form.terms[0].atom == r) return atom_bounds(p, all, stage, r, lo, hi);
     *lo = *hi = tensor_i32(p, form.constant);
     for (int k = 0; k < form.n_terms; k++) {
         ref a, b;
-        if (!product_bounds(p, all, &form.terms[k], &a, &b)) return false;
+        if (!product_bounds(p, all, stage, &form.terms[k], &a, &b)) return false;
         *lo = tensor_op2(p, OP_add, *lo, a);
         *hi = tensor_op2(p, OP_add, *hi, b);
     }
@@ -216,20 +223,25 @@ bool uniform_bounds(tensor_pipe *p, depends *all, ref r, ref *lo, ref *hi)
     return true;
 }
 
+bool uniform_bounds(tensor_pipe *p, depends *all, ref r, ref *lo, ref *hi) { return bounds_in(p, all, 0, r, lo, hi); }
+
 /* ---- index forms ------------------------------------------------------------------------------- */
 
-static void set_rest(tensor_pipe *p, depends *all, index_form *out, ref rest)
+/* The coordinates that an index follows: within a slab those beyond the first two are only more that is added. */
+static bool follows(tensor_pipe *p, depends *all, uint32_t slab, ref r) { return depends_of(p, all, r)->coords & (slab ? 3 : 0xff); }
+
+static void set_rest(tensor_pipe *p, depends *all, uint32_t slab, index_form *out, ref rest)
 {
     out->rest = rest;
-    out->bounded = depends_of(p, all, rest)->coords == 0 && uniform_bounds(p, all, rest, &out->lo, &out->hi);
+    out->bounded = !follows(p, all, slab, rest) && bounds_in(p, all, slab, rest, &out->lo, &out->hi);
 }
 
 /* The one term that has coordinates, or -1; the others must be free of them. */
-static int coordinate_term(tensor_pipe *p, depends *all, const linear *form)
+static int coordinate_term(tensor_pipe *p, depends *all, uint32_t slab, const linear *form)
 {
     int found = -1;
     for (int k = 0; k < form->n_terms; k++) {
-        if (depends_of(p, all, form->terms[k].atom)->coords == 0) continue;
+        if (!follows(p, all, slab, form->terms[k].atom)) continue;
         if (found >= 0) return -1;
         found = k;
     }
@@ -248,41 +260,41 @@ static ref without_term(tensor_pipe *p, const linear *form, int term, int32_t sc
     return linear_build(p, &rest);
 }
 
-static bool affine_of(tensor_pipe *p, depends *all, ref index, index_form *out)
+static bool affine_of(tensor_pipe *p, depends *all, uint32_t slab, ref index, index_form *out)
 {
     linear form;
     if (!linear_of(p, index, &form)) return false;
-    int term = coordinate_term(p, all, &form);
+    int term = coordinate_term(p, all, slab, &form);
     if (term < 0) return false;
     ref atom = form.terms[term].atom;
     int32_t coefficient = form.terms[term].coefficient;
     tensor_node n = *node_at(p, atom);
     if (n.op == OP_coord && coefficient > 0) {
         *out = (index_form){ .kind = INDEX_affine, .dimension = n.index, .p = coefficient, .q = 1 };
-        set_rest(p, all, out, without_term(p, &form, term, 1));
+        set_rest(p, all, slab, out, without_term(p, &form, term, 1));
         return true;
     }
     int64_t q;
     if (n.op == OP_floordiv && coefficient == 1 && node_is_const(p, node_arg(p, atom, 1), &q) && q > 0 && q < 1024) {
         index_form inner;
-        if (!affine_of(p, all, node_arg(p, atom, 0), &inner) || inner.q != 1) return false;
+        if (!affine_of(p, all, slab, node_arg(p, atom, 0), &inner) || inner.q != 1) return false;
         *out = inner;
         out->q = (int32_t)q;
-        set_rest(p, all, out, tensor_op2(p, OP_add, inner.rest, without_term(p, &form, term, (int32_t)q)));
+        set_rest(p, all, slab, out, tensor_op2(p, OP_add, inner.rest, without_term(p, &form, term, (int32_t)q)));
         return true;
     }
     return false;
 }
 
-void index_form_of(tensor_pipe *p, depends *all, ref index, index_form *out)
+void index_form_of(tensor_pipe *p, depends *all, uint32_t slab, ref index, index_form *out)
 {
     *out = (index_form){ .kind = INDEX_data, .p = 0, .q = 1 };
-    if (depends_of(p, all, index)->coords == 0) {
+    if (!follows(p, all, slab, index)) {
         out->kind = INDEX_fixed;
-        set_rest(p, all, out, index);
+        set_rest(p, all, slab, out, index);
         return;
     }
-    if (!affine_of(p, all, index, out) || !out->bounded) *out = (index_form){ .kind = INDEX_data, .p = 0, .q = 1 };
+    if (!affine_of(p, all, slab, index, out) || !out->bounded) *out = (index_form){ .kind = INDEX_data, .p = 0, .q = 1 };
 }
 
 bool always_le(tensor_pipe *p, ref a, ref b)

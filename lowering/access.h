@@ -36,12 +36,13 @@ typedef struct index_form {
     index_kind kind;
     int        dimension;
     int32_t    p, q;
-    ref        rest;            /* without coordinates */
+    ref        rest;            /* without coordinates (within a slab: but for the outer ones) */
     bool       bounded;         /* lo and hi are known */
     ref        lo, hi;          /* uniform bounds of rest over all binders */
 } index_form;
 
-void index_form_of(tensor_pipe *p, depends *all, ref index, index_form *out);
+/* slab: the stage whose body the index stands in when its rows are slabs (dispatch.h), else 0. */
+void index_form_of(tensor_pipe *p, depends *all, uint32_t slab, ref index, index_form *out);
 
 /* Uniform bounds of an i32 expression over its open binders and constant tables; false when there are none. */
 bool uniform_bounds(tensor_pipe *p, depends *all, ref r, ref *lo, ref *hi);

@@ -39,11 +39,20 @@ typedef struct dispatch_plan {
     double     *slope;              /* per stage: its rows per row of its dispatch's sinks */
 } dispatch_plan;
 
-enum { DISPATCH_MAX_STAGES = 48 };
+enum { DISPATCH_MAX_STAGES = 48, SLAB_MAX_PLANES = 128 };
 
 void form_dispatches(tensor_pipe *p, depends *all, bool fuse, arena *memory, dispatch_plan *out);
 
-/* Reads of a producer by a reader's body that a sliding line of rows can serve. Why not, else CUT_none. */
-cut_reason load_slides(tensor_pipe *p, depends *all, uint32_t reader, ref load);
+/* A stage of more dimensions than two in a dispatch whose sinks have two: a row of it is a *slab*, the rows of all its outer
+ * coordinates, made together. */
+static inline uint32_t slab_of(const tensor_pipe *p, uint32_t stage, uint32_t sink)
+{
+    return p->stages.items[stage].rank > 2 && p->stages.items[sink].rank <= 2 ? stage : 0;
+}
+/* Rows in a slab of the stage; 0 when that depends on sizes and parameters, or is too many. */
+int slab_planes(const tensor_pipe *p, uint32_t stage);
+
+/* Reads of a producer by the body of a reader in a dispatch of `sink` that a sliding line of rows can serve. Why not, else CUT_none. */
+cut_reason load_slides(tensor_pipe *p, depends *all, uint32_t reader, ref load, uint32_t sink);
 
 #endif

@@ -48,6 +48,39 @@ static bool outer_alike(tensor_pipe *p, uint32_t reader, uint32_t producer, ref 
     return true;
 }
 
+int slab_planes(const tensor_pipe *p, uint32_t stage)
+{
+    const tensor_stage *s = &p->stages.items[stage];
+    int64_t planes = 1, lo, hi;
+    for (int d = 2; d < s->rank; d++) {
+        if (!node_is_const(p, s->lo[d], &lo) || !node_is_const(p, s->hi[d], &hi) || hi < lo || hi - lo >= SLAB_MAX_PLANES) return 0;
+        planes *= hi - lo + 1;
+    }
+    return planes <= SLAB_MAX_PLANES ? (int)planes : 0;
+}
+
+/* Outer indices that choose a plane of the producer's slabs, the same for the whole row and always one that there is: whatever
+ * border they have, it has nothing to do. */
+static bool chooses_plane(tensor_pipe *p, depends *all, uint32_t reader, ref load, uint32_t sink)
+{
+    uint32_t producer = node_at(p, load)->payload;
+    for (int d = 2; d < stage_at(p, producer)->rank; d++) {
+        index_form form;
+        index_form_of(p, all, slab_of(p, reader, sink), load_index(p, load, d), &form);
+        if (form.kind != INDEX_fixed || !form.bounded) return false;
+        if (!always_le(p, stage_at(p, producer)->lo[d], form.lo) || !always_le(p, form.hi, stage_at(p, producer)->hi[d])) return false;
+    }
+    return true;
+}
+
+static bool outer_serves(tensor_pipe *p, depends *all, uint32_t reader, ref load, uint32_t sink)
+{
+    uint32_t producer = node_at(p, load)->payload;
+    if (stage_at(p, sink)->rank > 2) return outer_alike(p, reader, producer, load);
+    if (stage_at(p, producer)->rank <= 2) return stage_at(p, producer)->rank == (slab_of(p, reader, sink) ? 2 : stage_at(p, reader)->rank);
+    return slab_planes(p, producer) > 0 && chooses_plane(p, all, reader, load, sink);
+}
+
 static bool values_uniform(tensor_pipe *p, ref load)
 {
     for (int d = 0; d < stage_at(p, node_at(p, load)->payload)->rank; d++) {
@@ -64,26 +97,26 @@ static bool values_uniform(tensor_pipe *p, ref load)
     return true;
 }
 
-cut_reason load_slides(tensor_pipe *p, depends *all, uint32_t reader, ref load)
+cut_reason load_slides(tensor_pipe *p, depends *all, uint32_t reader, ref load, uint32_t sink)
 {
     uint32_t producer = node_at(p, load)->payload;
     int rank = stage_at(p, producer)->rank;
     if (rank == 0) return CUT_table;
-    if (!outer_alike(p, reader, producer, load)) return CUT_rank;
+    if (!outer_serves(p, all, reader, load, sink)) return CUT_rank;
     if (!values_uniform(p, load)) return CUT_border;
     if (rank == 1) return CUT_none;
     index_form y;
-    index_form_of(p, all, load_index(p, load, 1), &y);
+    index_form_of(p, all, slab_of(p, reader, sink), load_index(p, load, 1), &y);
     if (y.kind != INDEX_affine || y.dimension != 1) return CUT_anywhere;
     if (node_at(p, load)->border[1] == BORDER_wrap) return CUT_wrap;
     return CUT_none;
 }
 
-static double load_slope(former *f, ref load)
+static double load_slope(former *f, ref load, uint32_t slab)
 {
     if (stage_at(f->pipe, node_at(f->pipe, load)->payload)->rank < 2) return 1;
     index_form y;
-    index_form_of(f->pipe, f->all, load_index(f->pipe, load, 1), &y);
+    index_form_of(f->pipe, f->all, slab, load_index(f->pipe, load, 1), &y);
     return (double)y.p / y.q;
 }
 
@@ -142,9 +175,10 @@ static cut_reason check_reader(former *f, uint32_t s, uint32_t reader, double *s
     for (uint32_t k = 0; k < f->loads[reader].count; k++) {
         ref load = f->loads[reader].items[k];
         if (node_at(f->pipe, load)->payload != s) continue;
-        cut_reason why = load_slides(f->pipe, f->all, reader, load);
+        uint32_t sink = f->group[reader] == UINT32_MAX ? reader : f->driver[f->group[reader]];
+        cut_reason why = load_slides(f->pipe, f->all, reader, load, sink);
         if (why != CUT_none) return why;
-        double own = f->slope[reader] * load_slope(f, load);
+        double own = f->slope[reader] * load_slope(f, load, slab_of(f->pipe, reader, sink));
         if (*slope != 0 && own != *slope) return CUT_slopes;
         *slope = own;
     }

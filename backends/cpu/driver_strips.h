@@ -186,7 +186,7 @@ static inline void copy_pixel(char *to, const char *from, int32_t n_bytes)
 /* Columns beyond the domain repeat columns inside it, as the readers' border says. */
 static void fill_ends(const plan_stage *s, const stage_need *need, span32 domain, const line *l, char *row)
 {
-    for (int32_t plane = 0; plane < s->planes; plane++, row += l->plane_bytes) {
+    for (int32_t plane = 0; plane < s->planes * s->slab; plane++, row += l->plane_bytes) {
         for (int64_t x = need->ends.lo; x < domain.lo && x <= need->ends.hi; x++)
             copy_pixel(row + x * s->pixel_bytes, row + (int64_t)map_index(s->border_x, x, domain) * s->pixel_bytes, s->pixel_bytes);
         for (int64_t x = max64(domain.hi + 1, need->ends.lo); x <= need->ends.hi; x++)
@@ -194,16 +194,34 @@ static void fill_ends(const plan_stage *s, const stage_need *need, span32 domain
     }
 }
 
-static void call_fill(worker *w, int32_t function, int32_t y, int64_t x0, int64_t x1)
+/* One function over columns of n_rows rows, for every plane of a slab. */
+static void call_rows(worker *w, const plan_stage *s, int32_t function, int32_t y, int32_t n_rows, int64_t x0, int64_t x1)
 {
-    if (x0 < x1) w->section->run->code->functions[function](&w->frame, y, (int32_t)x0, (int32_t)x1);
+    haloi_row_function f = w->section->run->code->functions[function];
+    if (x0 >= x1) return;
+    if (s->slab == 1) { f(&w->frame, y, (int32_t)x0, (int32_t)x1); return; }
+    const int32_t *slots = w->section->run->slots;
+    int64_t bytes = w->destination.plane_bytes * s->planes;
+    int32_t outer[3], lo[3], hi[3];
+    for (int d = 0; d < 3; d++) {
+        outer[d] = w->frame.outer[d];
+        lo[d] = w->frame.outer[d] = slots[s->lo[2 + d]];
+        hi[d] = slots[s->hi[2 + d]];
+    }
+    for (int32_t plane = 0; plane < s->slab; plane++) {                       /* as slab_offset in emit_loads.c counts them */
+        f(&w->frame, y, (int32_t)x0, (int32_t)x1);
+        for (int32_t r = 0; r < n_rows; r++) w->destination.row[r] += bytes;
+        for (int d = 0; d < 3 && ++w->frame.outer[d] > hi[d]; d++) w->frame.outer[d] = lo[d];
+    }
+    for (int32_t r = 0; r < n_rows; r++) w->destination.row[r] -= bytes * s->slab;
+    for (int d = 0; d < 3; d++) w->frame.outer[d] = outer[d];
 }
 
 /* Ends, and rows outside, of a line whose border is a value. */
 static void fill_value_ends(worker *w, const plan_stage *s, const stage_need *need, span32 domain, int32_t y)
 {
-    call_fill(w, s->fill_x, y, need->ends.lo, min64(domain.lo, (int64_t)need->ends.hi + 1));
-    call_fill(w, s->fill_x, y, max64((int64_t)domain.hi + 1, need->ends.lo), (int64_t)need->ends.hi + 1);
+    call_rows(w, s, s->fill_x, y, 1, need->ends.lo, min64(domain.lo, (int64_t)need->ends.hi + 1));
+    call_rows(w, s, s->fill_x, y, 1, max64((int64_t)domain.hi + 1, need->ends.lo), (int64_t)need->ends.hi + 1);
 }
 
 static void make_line_rows(worker *w, int k, int32_t y, int32_t n_rows)
@@ -216,14 +234,13 @@ static void make_line_rows(worker *w, int k, int32_t y, int32_t n_rows)
     for (int32_t r = 0; r < n_rows; r++) w->destination.row[r] = line_row(l, y + r);
     w->destination.plane_bytes = l->plane_bytes;
     if (s->value_y && (y < dy.lo || y > dy.hi)) {
-        call_fill(w, s->fill_y, y, need->ends.lo, (int64_t)need->ends.hi + 1);
+        call_rows(w, s, s->fill_y, y, 1, need->ends.lo, (int64_t)need->ends.hi + 1);
         if (s->border_x == PLAN_BORDER_value) fill_value_ends(w, s, need, dx, y);
         return;
     }
     if (!span_is_empty(need->x)) {
         point_edges(w, s, y, n_rows);
-        haloi_row_function f = w->section->run->code->functions[n_rows == s->group && n_rows > 1 ? s->group_function : s->row_function];
-        f(&w->frame, y, need->x.lo, need->x.hi + 1);
+        call_rows(w, s, n_rows == s->group && n_rows > 1 ? s->group_function : s->row_function, y, n_rows, need->x.lo, (int64_t)need->x.hi + 1);
         account(w, (int64_t)w->section->run->slots[s->cost] * span_count(need->x) * n_rows);
     }
     char **made = w->destination.row;
@@ -333,7 +350,7 @@ static int64_t place_lines(const plan_stage *stages, int n_stages, const stage_n
         int64_t plane = (63 + span_count(needs[k].ends) * s->pixel_bytes + 63) / 64 * 64 + 64;
         lines[k].slots = (int32_t)max64(1, min64(line_slots[k], span_count(needs[k].y)));
         lines[k].plane_bytes = plane;
-        lines[k].row_bytes = plane * s->planes;
+        lines[k].row_bytes = plane * s->planes * s->slab;
         lines[k].base = base ? base + at + (front - lead) - (int64_t)needs[k].ends.lo * s->pixel_bytes : NULL;
         at += lines[k].row_bytes * lines[k].slots;
     }

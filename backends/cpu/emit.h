@@ -36,8 +36,9 @@ typedef struct node_value {
 
 typedef struct splat_entry { LLVMValueRef scalar, vector; int lanes; } splat_entry;
 /* What was read from the frame in the entry block: of an edge's table entry `number` its pointer (in a plane), a field at an
- * offset, the distance of a plane, a field of its view; a row to write; or a register of a table's plane. */
-typedef enum entry_kind { ENTRY_row, ENTRY_field, ENTRY_plane, ENTRY_view, ENTRY_destination, ENTRY_lookup } entry_kind;
+ * offset, the distance of a plane, a field of its view; a row to write; a register of a table's plane; or what load `number` reads
+ * for row `edge` of the group. */
+typedef enum entry_kind { ENTRY_row, ENTRY_moved_row, ENTRY_field, ENTRY_plane, ENTRY_view, ENTRY_destination, ENTRY_lookup } entry_kind;
 typedef struct row_entry { entry_kind kind; int edge; int32_t number; int plane; LLVMValueRef value; } row_entry;
 
 typedef struct emitter {

@@ -54,10 +54,31 @@ static LLVMValueRef plane_distance(emitter *e, int edge, int component)
     return emit_keep_entry(e, (row_entry){ ENTRY_plane, edge, 0, component, distance });
 }
 
-/* The byte distance that outer coordinates add, for memory of more than two dimensions. */
-static LLVMValueRef outer_offset(emitter *e, ref load, const cpu_edge *edge, int row)
+/* Slabs hold the rows of all outer coordinates, the first of those fastest (call_rows in driver_strips.h). */
+static LLVMValueRef slab_offset(emitter *e, ref load, int edge, int row)
 {
+    const cpu_edge *from = &e->stage->edges.items[edge];
+    tensor_stage s = *stage_at(e->pipe, from->stage);
+    LLVMValueRef plane = NULL;
+    int64_t lo, hi, planes = 1;
+    for (int d = 2; d < s.rank; d++) {
+        node_is_const(e->pipe, s.lo[d], &lo);
+        node_is_const(e->pipe, s.hi[d], &hi);
+        LLVMValueRef index = LLVMBuildSub(e->builder, emit_scalar(e, load_index(e->pipe, load, d), row), emit_i32(e, (int32_t)lo), "");
+        index = LLVMBuildMul(e->builder, index, emit_i32(e, (int32_t)planes), "");
+        plane = plane ? LLVMBuildAdd(e->builder, plane, index, "") : index;
+        planes *= hi - lo + 1;
+    }
+    LLVMValueRef bytes = plane_distance(e, edge, e->flat ? 1 : s.type.lanes);
+    return LLVMBuildMul(e->builder, LLVMBuildSExt(e->builder, plane, i64_type(e), ""), bytes, "plane");
+}
+
+/* The byte distance that outer coordinates add, in memory of more than two dimensions and in slabs. */
+static LLVMValueRef outer_offset(emitter *e, ref load, int edge_number, int row)
+{
+    const cpu_edge *edge = &e->stage->edges.items[edge_number];
     LLVMValueRef total = NULL;
+    if (edge->producer >= 0 && edge->slab) return slab_offset(e, load, edge_number, row);
     if (edge->producer >= 0) return NULL;
     for (int d = 2; d < stage_at(e->pipe, edge->stage)->rank; d++) {
         LLVMValueRef views = emit_frame_field(e, offsetof(haloi_frame, views), pointer_type(e), "views");
@@ -102,8 +123,18 @@ static LLVMValueRef known_row_pointer(emitter *e, const cpu_read *read, int32_t 
     return emit_keep_entry(e, (row_entry){ ENTRY_row, read->edge, entry, plane, row });
 }
 
-/* Pointer to column 0 of the row that `row` of the group reads, in plane `plane`. */
-static LLVMValueRef row_pointer(emitter *e, const cpu_read *read, int row, int plane)
+/* Is the row the same for all columns and elements, so that its pointer can be found before them? */
+static bool row_is_fixed(emitter *e, const cpu_read *read, const cpu_edge *edge)
+{
+    if (!e->prologue || depend_is_open(depends_of(e->pipe, e->all, read->rest_y))) return false;
+    for (int d = 2; d < stage_at(e->pipe, edge->stage)->rank; d++) {
+        ref index = load_index(e->pipe, read->load, d);
+        if (depend_is_open(depends_of(e->pipe, e->all, index)) || depends_of(e->pipe, e->all, index)->loads) return false;
+    }
+    return !depends_of(e->pipe, e->all, read->rest_y)->loads;
+}
+
+static LLVMValueRef find_row(emitter *e, const cpu_read *read, int row, int plane)
 {
     const cpu_edge *edge = &e->stage->edges.items[read->edge];
     int64_t known;
@@ -113,8 +144,21 @@ static LLVMValueRef row_pointer(emitter *e, const cpu_read *read, int row, int p
         pointer = table_entry(e, read->edge, LLVMBuildSExt(e->builder, index, i64_type(e), ""));
         pointer = plane_offset(e, read->edge, pointer, plane);
     }
-    LLVMValueRef outer = outer_offset(e, read->load, edge, row);
+    LLVMValueRef outer = outer_offset(e, read->load, read->edge, row);
     return outer ? emit_byte_offset(e, pointer, outer) : pointer;
+}
+
+/* Pointer to column 0 of the row that `row` of the group reads, in plane `plane`. */
+static LLVMValueRef row_pointer(emitter *e, const cpu_read *read, int row, int plane)
+{
+    const cpu_edge *edge = &e->stage->edges.items[read->edge];
+    if (!row_is_fixed(e, read, edge)) return find_row(e, read, row, plane);
+    LLVMValueRef known = emit_known_entry(e, ENTRY_moved_row, row, (int32_t)read->load, plane);
+    if (known) return known;
+    LLVMBasicBlockRef back = emit_hoist_begin(e);
+    LLVMValueRef pointer = find_row(e, read, row, plane);
+    emit_hoist_end(e, back);
+    return emit_keep_entry(e, (row_entry){ ENTRY_moved_row, row, (int32_t)read->load, plane, pointer });
 }
 
 /* ---- whole rows ---------------------------------------------------------------------------------------------------- */

@@ -55,6 +55,7 @@ typedef struct plan_stage {
     int32_t first_edge, n_edges;
     int32_t pixel_bytes;           /* bytes from pixel to pixel in a row of the line buffer */
     int32_t planes;                /* line buffer rows keep components in so many planes */
+    int32_t slab;                  /* a row of the line is that of all outer coordinates, one after another: so many; else 1 */
     int32_t border_x;              /* what its line buffer's ends hold (value: by fill_x) */
     int32_t value_y;               /* rows above and below exist and are made by fill_y */
     int32_t fill_x, fill_y;        /* functions that fill columns with the border value of an axis; -1: none */

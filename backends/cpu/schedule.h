@@ -25,6 +25,7 @@ typedef struct cpu_edge {
     int       producer;             /* position in the section, or -1 */
     int       memory;               /* when producer is -1: memory number, or -1 for a table of constants */
     uint32_t  stage;                /* the producer's stage */
+    bool      slab;                 /* whose rows are slabs */
     uint8_t   border_x, border_y;
     int32_t   p_x, p_y, q_y;        /* columns: p_x * x + c (row); rows: (p_y * y + c) // q_y */
     ref       lo_x, hi_x, lo_y, hi_y;
@@ -46,6 +47,7 @@ typedef struct cpu_stage {
     int      lanes;                 /* vector lanes of the bulk loop */
     int      unroll;                /* vectors a step */
     int      group;                 /* rows at once */
+    int      planes;                /* a row is a slab of so many rows, one for each of its outer coordinates; else 1 */
     uint8_t  border_x;              /* what the line's ends hold */
     ref      value_x, value_y;      /* border values of its line, or 0 */
     double   operations;            /* a pixel */
@@ -97,6 +99,7 @@ double node_operations(const tensor_node *n);
 bool   node_is_per_pixel(tensor_pipe *p, depends *all, ref r);        /* done for each column, and more than an index */
 ref    stage_work(cpu_schedule *s, const cpu_stage *c);               /* a uniform i32: operations a pixel, with loops as long as they are */
 
+static inline uint32_t section_sink(const cpu_section *c) { return c->stages.items[c->stages.count - 1].stage; }
 static inline cpu_stage *section_stage(cpu_section *c, int k) { return &c->stages.items[k]; }
 
 #endif

@@ -96,16 +96,18 @@ static bool is_near(const tensor_pipe *p, const index_form *x)
     return !node_is_const(p, x->lo, &lo) || !node_is_const(p, x->hi, &hi) || (lo >= -NEAR && hi <= NEAR);
 }
 
-static read_form form_of(cpu_schedule *s, ref load)
+static read_form form_of(const reads_maker *m, uint32_t reader, ref load)
 {
+    cpu_schedule *s = m->s;
     tensor_pipe *p = s->pipe;
+    uint32_t slab = slab_of(p, reader, section_sink(m->section));
     int rank = stage_at(p, node_at(p, load)->payload)->rank;
     read_form f = { .kind = READ_anywhere };
     if (rank == 0 || s->options->force_border) return f;
-    index_form_of(p, &s->all, load_index(p, load, 0), &f.x);
+    index_form_of(p, &s->all, slab, load_index(p, load, 0), &f.x);
     if (rank == 1) f.y = (index_form){ .kind = INDEX_affine, .dimension = 1, .p = 0, .q = 1, .rest = tensor_i32(p, 0), .bounded = true,
                                        .lo = tensor_i32(p, 0), .hi = tensor_i32(p, 0) };
-    else index_form_of(p, &s->all, load_index(p, load, 1), &f.y);
+    else index_form_of(p, &s->all, slab, load_index(p, load, 1), &f.y);
     bool rows = f.y.kind == INDEX_affine && f.y.dimension == 1;
     bool columns = f.x.kind == INDEX_affine && f.x.dimension == 0 && f.x.q == 1 && f.x.p <= 4 && is_near(p, &f.x);
     if (rows) f.kind = columns ? READ_row : READ_row_gather;
@@ -125,9 +127,9 @@ static bool inside_along_x(cpu_schedule *s, uint32_t reader, ref load, const rea
     return always_le(p, m->lo[0], lo) && always_le(p, hi, m->hi[0]);
 }
 
-static bool plain_outside(cpu_schedule *s, uint32_t reader, ref load)
+static bool plain_outside(const reads_maker *m, uint32_t reader, ref load)
 {
-    cut_reason why = load_slides(s->pipe, &s->all, reader, load);
+    cut_reason why = load_slides(m->s->pipe, &m->s->all, reader, load, section_sink(m->section));
     return why == CUT_none || why == CUT_wrap;
 }
 
@@ -191,8 +193,9 @@ static bool needs_loader(reads_maker *m, uint32_t reader, ref load, const read_f
     if (f->kind != READ_row || stage_at(p, n->payload)->kind == STAGE_table) return false;
     if (n->border[0] == BORDER_none && n->border[1] != BORDER_value) return false;
     if (n->border[1] != BORDER_value && n->border[0] != BORDER_value && inside_along_x(m->s, reader, load, f)) return false;
-    return same_outer(m->s, reader, load) && plain_outside(m->s, reader, load)
-        && stage_at(p, n->payload)->rank == stage_at(p, reader)->rank;
+    int rank = stage_at(p, n->payload)->rank;
+    bool alike = slab_of(p, reader, section_sink(m->section)) ? rank == 2 : rank == stage_at(p, reader)->rank;
+    return alike && same_outer(m->s, reader, load) && plain_outside(m, reader, load);
 }
 
 static bool is_padded(const tensor_pipe *p, ref load)
@@ -221,7 +224,7 @@ static void add_loaders(reads_maker *m)
             ref load = loads.loads.items[j];
             uint32_t from = node_at(s->pipe, load)->payload;
             if (position_of(m->section, from) >= 0 || !is_padded(s->pipe, load)) continue;
-            read_form f = form_of(s, load);
+            read_form f = form_of(m, reader, load);
             if (!needs_loader(m, reader, load, &f)) continue;
             uint32_t before = known.count;
             uint32_t loader = loader_for(m, &known, reader, load, &f);
@@ -302,7 +305,7 @@ static void split_views(reads_maker *m, int position)
         for (uint32_t j = 0; j < loads.loads.count && !is_copy; j++) {
             ref load = loads.loads.items[j];
             if (node_at(s->pipe, load)->payload != line) continue;
-            read_form f = form_of(s, load);
+            read_form f = form_of(m, reader, load);
             line_view v = view_of(s, load, &f);
             if (view_is_plain(&v)) continue;
             uint32_t found = 0;
@@ -369,12 +372,13 @@ static void add_read(reads_maker *m, cpu_stage *stage, ref load)
 {
     cpu_schedule *s = m->s;
     uint32_t from = node_at(s->pipe, load)->payload;
-    read_form f = form_of(s, load);
+    read_form f = form_of(m, stage->stage, load);
     cpu_edge e = { .producer = position_of(m->section, from), .memory = -1, .stage = from, .p_x = 1, .q_y = 1 };
     if (e.producer < 0) {
         settle_memory_read(m, stage->stage, load, &f);
         e.memory = s->memory_of[from];
     }
+    else e.slab = slab_of(s->pipe, from, section_sink(m->section)) != 0;
     const tensor_node *n = node_at(s->pipe, load);
     e.kind = f.kind;
     e.border_x = n->border[0];

@@ -140,8 +140,9 @@ static void stage_text(cpu_schedule *s, cpu_section *section, const cpu_stage *c
     type_name(out, t.type);
     text_string(out, " (");
     for (int d = 0; d < t.rank; d++) { if (d) text_string(out, ", "); range_text(s, t.lo[d], t.hi[d], out); }
-    text_printf(out, ") to %s %s lanes=%d unroll=%d rows=%d operations=%.0f {\n", c->sink ? "memory" : "line", c->flat ? "flat" : "planes",
-                c->lanes, c->unroll, c->group, c->operations);
+    text_printf(out, ") to %s %s", c->sink ? "memory" : "line", c->flat ? "flat" : "planes");
+    if (c->planes > 1) text_printf(out, " slab=%d", c->planes);
+    text_printf(out, " lanes=%d unroll=%d rows=%d operations=%.0f {\n", c->lanes, c->unroll, c->group, c->operations);
     if (!c->sink && c->border_x != BORDER_none) text_printf(out, "    ends %s\n", border_name((border)c->border_x));
     for (uint32_t k = 0; k < c->edges.count; k++) edge_text(s, section, &c->edges.items[k], out);
     text_string(out, "  }\n");
@@ -209,6 +210,7 @@ static void explain_stage(cpu_schedule *s, cpu_section *section, const cpu_stage
     text_printf(out, "    `%s` (", t.name);
     type_name(out, t.type);
     text_string(out, c->sink ? "): stored" : c->loader ? "): rows copied for their border" : "): kept in a line buffer");
+    if (c->planes > 1) text_printf(out, " whose rows are slabs of %d, one for each of the outer coordinates", c->planes);
     cut_reason why = c->stage < s->n_memory_of ? s->plan.why[c->stage] : CUT_none;
     if (c->sink && why != CUT_none) text_printf(out, ", because %s", cut_text(why));
     if (c->sink && s->plan.because[c->stage]) text_printf(out, " (`%s`)", name_of(s, s->plan.because[c->stage]));

@@ -99,5 +99,6 @@ ref stage_work(cpu_schedule *s, const cpu_stage *c)
     }
     ref all = tensor_i32(p, 0);
     for (uint32_t k = 0; k < w.terms.count; k++) all = at_most(p, tensor_op2(p, OP_add, all, term_work(p, &w.terms.items[k])), MOST_WORK);
+    all = at_most(p, tensor_op2(p, OP_mul, at_most(p, all, MOST_WORK / SLAB_MAX_PLANES), tensor_i32(p, c->planes)), MOST_WORK);
     return tensor_normalize(p, tensor_op2(p, OP_max, all, tensor_i32(p, 1)));
 }
