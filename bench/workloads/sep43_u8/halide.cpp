@@ -6,8 +6,7 @@ using namespace Halide;
 
 class Sep43 : public Generator<Sep43> {
 public:
-    GeneratorParam<int>  rows{"rows", 8}, strip{"strip", 64};
-    GeneratorParam<bool> floats{"floats", true};
+    GeneratorParam<int> rows{"rows", 8}, strip{"strip", 64};
     Input<Buffer<uint8_t>>  src{"src", 2};
     Output<Buffer<uint8_t>> out{"out", 2};
 
@@ -18,16 +17,15 @@ public:
                                   667, 507, 377, 275, 196, 137, 94, 63, 42};
         const int r = 21;
         Var  x("x"), y("y");
-        Type t = floats ? Float(32) : Int(32);
-        Func padded = BoundaryConditions::repeat_edge(src), tall("tall");
-        Expr columns = cast(t, 32768), line = cast(t, 32768);
+        Func padded = BoundaryConditions::repeat_edge(src), tall("tall"), wide("wide");
+        wide(x, y) = cast<float>(padded(x, y));
+        Expr columns = 32768.0f, line = 32768.0f;
         for (int j = -r; j <= r; j++)
-            columns += cast(t, w[j + r]) * cast(t, padded(x, y + j));
-        tall(x, y) = floats ? floor(columns * (1 / 65536.0f)) : columns >> 16;
+            columns += (float)w[j + r] * wide(x, y + j);
+        tall(x, y) = floor(columns * (1 / 65536.0f));
         for (int i = -r; i <= r; i++)
-            line += cast(t, w[i + r]) * tall(x + i, y);
-        Expr whole = floats ? cast<int>(line) >> 16 : line >> 16;
-        out(x, y) = cast<uint8_t>(clamp(whole, 0, 255));
+            line += (float)w[i + r] * tall(x + i, y);
+        out(x, y) = cast<uint8_t>(clamp(cast<int>(line) >> 16, 0, 255));
 
         src.set_estimates({{0, 1536}, {0, 2560}});
         out.set_estimates({{0, 1536}, {0, 2560}});
@@ -37,6 +35,7 @@ public:
             Var strips("strips"), group("group"), row("row"), xi("xi"), piece("piece");
             out.split(y, strips, y, strip, TailStrategy::GuardWithIf).split(y, group, row, rows)
                 .split(x, x, xi, 64).split(xi, piece, xi, 16).vectorize(xi).unroll(piece).parallel(strips);
+            wide.store_at(out, strips).compute_at(out, group).vectorize(x, 16);
             tall.compute_at(out, group).vectorize(x, 16).reorder(y, x).unroll(y, rows);
         }
     }

@@ -6,8 +6,7 @@ using namespace Halide;
 
 class Stencils : public Generator<Stencils> {
 public:
-    GeneratorParam<int>  group_size{"group_size", 11}, tiles_x{"tiles_x", 4}, tiles_y{"tiles_y", 4}, rows{"rows", 1};
-    GeneratorParam<bool> separate{"separate", true};
+    GeneratorParam<int> group_size{"group_size", 11}, tiles_x{"tiles_x", 4}, tiles_y{"tiles_y", 4};
     Input<Buffer<uint16_t>>  src{"src", 2};
     Output<Buffer<uint16_t>> out{"out", 2};
 
@@ -46,8 +45,7 @@ public:
                 for (int s = std::max(1, last - group_size + 1); s <= last; s++) {
                     if (s < last)
                         stage[s].store_at(root, tile).compute_at(root, yi).vectorize(x, lanes);
-                    if (separate)
-                        column[s].compute_at(s < last ? stage[s] : root, s < last ? y : yi).vectorize(x, lanes);
+                    column[s].compute_at(s < last ? stage[s] : root, s < last ? y : yi).vectorize(x, lanes);
                 }
             }
         }
