@@ -7,7 +7,7 @@ using namespace Halide::ConciseCasts;
 
 class Camera : public Generator<Camera> {
 public:
-    GeneratorParam<int> strip{"strip", 40}, wide{"wide", 2};
+    GeneratorParam<int> strip{"strip", 80}, wide{"wide", 2};
     Input<Buffer<uint16_t>> raw{"raw", 2};
     Output<Buffer<uint8_t>> out{"out", 3};
 

@@ -6,7 +6,7 @@ using namespace Halide;
 
 class Interpolate10 : public Generator<Interpolate10> {
 public:
-    GeneratorParam<int> strip{"strip", 32}, down_strip{"down_strip", 8};
+    GeneratorParam<int> strip{"strip", 64}, down_strip{"down_strip", 8};
     Input<Buffer<float>>  src{"src", 3};
     Output<Buffer<float>> out{"out", 3};
 
