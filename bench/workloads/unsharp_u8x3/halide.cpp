@@ -7,7 +7,7 @@ using namespace Halide;
 
 class Unsharp : public Generator<Unsharp> {
 public:
-    GeneratorParam<int> rows{"rows", 4}, strip{"strip", 64}, lanes{"lanes", 32};
+    GeneratorParam<int> rows{"rows", 4}, strip{"strip", 64}, lanes{"lanes", 16};
     Input<Buffer<uint8_t>>  src{"src", 3};
     Output<Buffer<uint8_t>> out{"out", 3};
 
@@ -15,17 +15,33 @@ public:
     {
         Var  x("x"), y("y"), c("c");
         Func grey("grey"), tall("tall"), detail("detail");
-        Func padded = BoundaryConditions::repeat_edge(src, {{src.dim(0).min(), src.dim(0).extent()},
-                                                            {src.dim(1).min(), src.dim(1).extent()}, {Expr(), Expr()}});
-        grey(x, y) = 0.299f * cast<float>(padded(x, y, 0)) + 0.587f * cast<float>(padded(x, y, 1)) +
-                     0.114f * cast<float>(padded(x, y, 2));
+        Expr width = src.dim(0).extent(), height = src.dim(1).extent();
+        auto grey_of = [&](Func f, Expr yy) {
+            return 0.299f * cast<float>(f(x, yy, 0)) + 0.587f * cast<float>(f(x, yy, 1)) + 0.114f * cast<float>(f(x, yy, 2));
+        };
+        RDom inside(0, width), beside(1, 3);
+        if (auto_schedule)
+            grey(x, y) = grey_of(BoundaryConditions::repeat_edge(src, {{0, width}, {0, height}, {Expr(), Expr()}}), y);
+        else
+            grey(x, y) = grey_of(src, clamp(y, 0, height - 1));
         float w[4], total = 0;
         for (int i = 0; i < 4; i++)
             total += (w[i] = (float)std::exp(-i * i / 4.5)) * (i == 0 ? 1 : 2);
-        Expr columns = w[0] / total * grey(x, y);
-        for (int i = 1; i < 4; i++)
-            columns += w[i] / total * (grey(x, y - i) + grey(x, y + i));
-        tall(x, y) = columns;
+        auto columns = [&](Expr xx) {
+            Expr sum = w[0] / total * grey(xx, y);
+            for (int i = 1; i < 4; i++)
+                sum += w[i] / total * (grey(xx, y - i) + grey(xx, y + i));
+            return sum;
+        };
+        if (auto_schedule) {
+            tall(x, y) = columns(x);
+        } else {
+            // Ends are copied, so that nothing but rows needs clamping.
+            tall(x, y) = undef<float>();
+            tall(inside, y) = columns(inside);
+            tall(-beside, y) = tall(0, y);
+            tall(width - 1 + beside, y) = tall(width - 1, y);
+        }
         Expr line = w[0] / total * tall(x, y);
         for (int i = 1; i < 4; i++)
             line += w[i] / total * (tall(x - i, y) + tall(x + i, y));
@@ -42,7 +58,7 @@ public:
                 .reorder(c, x, row, group, strips).vectorize(x, lanes).unroll(c).parallel(strips);
             detail.compute_at(out, row).vectorize(x, 16);
             grey.store_at(out, strips).compute_at(out, group).vectorize(x, lanes);
-            tall.compute_at(out, group).vectorize(x, 16).reorder(y, x).unroll(y, rows);
+            tall.compute_at(out, group).update(0).allow_race_conditions().vectorize(inside, 16).reorder(y, inside).unroll(y, rows);
         }
     }
 };
