@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lut3d: trilinear look-up. The places of the table are shared by the three components.
+// lut3d: trilinear look-up. Entries are padded to four components, so that each of the eight around a colour is one load;
+// places in the table are found for a row at a time.
 #include "Halide.h"
 using namespace Halide;
 
@@ -16,17 +17,18 @@ public:
         Var x("x"), y("y"), c("c"), v("v");
         auto mixed = [](Expr a, Expr b, Expr t) { return a + (b - a) * t; };
 
-        Expr at[3], t[3];
-        for (int k = 0; k < 3; k++) {
-            Expr place = cast<float>(src(x, y, k)) * ((size - 1) / 255.0f);
-            at[k] = min(cast<int>(place), size - 2);
-            t[k] = place - at[k];
-        }
-        auto entry = [&](int r, int g, int b) { return lut(at[0] + r, at[1] + g, at[2] + b, c); };
+        Func table("table"), place("place"), graded("graded");
+        table(c, x, y, v) = lut(x, y, v, min(c, 2));
+        Expr exact = cast<float>(src(x, y, c)) * ((size - 1) / 255.0f), whole = min(cast<int>(exact), size - 2);
+        place(x, y, c) = Tuple(whole, exact - whole);
+        auto at = [&](int k) { return unsafe_promise_clamped(place(x, y, k)[0], 0, size - 2); };
+        auto entry = [&](int r, int g, int b) { return table(c, at(0) + r, at(1) + g, at(2) + b); };
         auto plane = [&](int b) {
-            return mixed(mixed(entry(0, 0, b), entry(1, 0, b), t[0]), mixed(entry(0, 1, b), entry(1, 1, b), t[0]), t[1]);
+            Expr t = place(x, y, 0)[1];
+            return mixed(mixed(entry(0, 0, b), entry(1, 0, b), t), mixed(entry(0, 1, b), entry(1, 1, b), t), place(x, y, 1)[1]);
         };
-        out(x, y, c) = cast<uint8_t>(clamp(round(mixed(plane(0), plane(1), t[2]) * 255.0f), 0.0f, 255.0f));
+        graded(c, x, y) = mixed(plane(0), plane(1), place(x, y, 2)[1]);
+        out(x, y, c) = cast<uint8_t>(clamp(round(graded(c, x, y) * 255.0f), 0.0f, 255.0f));
 
         src.dim(0).set_stride(3).dim(2).set_stride(1).set_bounds(0, 3);
         out.dim(0).set_stride(3).dim(2).set_stride(1).set_bounds(0, 3);
@@ -43,6 +45,9 @@ public:
         Var strip("strip");
         out.reorder(c, x, y).unroll(c).split(y, strip, y, 32, TailStrategy::GuardWithIf).parallel(strip)
             .vectorize(x, vector, TailStrategy::ShiftInwards);
+        table.compute_root().bound(c, 0, 4).vectorize(c);
+        place.compute_at(out, y).vectorize(x, vector).reorder(c, x).unroll(c);
+        graded.compute_at(out, y).bound(c, 0, 4).vectorize(c).unroll(x, 4);
     }
 };
 
