@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Exact pass `medians`: the median of a window becomes comparisons.
  *
- * Up to 49 elements in fixed number: Batcher's merge exchange, of which only what the middle one depends on is left once the
+ * The pixels of a rectangle: from its columns, sorted once (median_columns.c).
+ * Up to 49 others in fixed number: Batcher's merge exchange, of which only what the middle one depends on is left once the
  * pool drops what nobody reads. min and max in the elements' own kind, so u8 stays u8 in vectors.
  * Else (a radius that is a parameter, a `where`, many elements): the bits of the median from the top, one more each round when at
  * most half of the elements are below. As many rounds as the kind has bits, each a plain count over the window; no memory.
@@ -9,7 +10,7 @@
  * Reals are compared as whole numbers in the same order, with NaN last and -0 as +0; where the element is a pixel of a stage,
  * the numbers are made once per pixel, in a stage of their own.
  * Requires nothing. Keeps every bit; leaves no FOLD_median. */
-#include "lowering/access.h"
+#include "lowering/median_columns.h"
 #include "lowering/pass.h"
 #include "lowering/pass_rewrite.h"
 
@@ -88,25 +89,25 @@ static ref from_comparable(tensor_pipe *p, ref value, type t)
 
 /* ---- few: a network ------------------------------------------------------------------------------------------ */
 
-static ref lower(tensor_pipe *p, ref a, ref b)
+ref median_lower(tensor_pipe *p, ref a, ref b)
 {
     return tensor_op2(p, node_type(p, a).kind == KIND_bool ? OP_and : OP_min, a, b);
 }
 
-static ref upper(tensor_pipe *p, ref a, ref b)
+ref median_upper(tensor_pipe *p, ref a, ref b)
 {
     return tensor_op2(p, node_type(p, a).kind == KIND_bool ? OP_or : OP_max, a, b);
 }
 
 static void exchange(tensor_pipe *p, ref *a, ref *b)
 {
-    ref low = lower(p, *a, *b);
-    *b = upper(p, *a, *b);
+    ref low = median_lower(p, *a, *b);
+    *b = median_upper(p, *a, *b);
     *a = low;
 }
 
 /* Knuth 5.2.2, algorithm M. */
-static void sort_network(tensor_pipe *p, ref *items, int n)
+void sort_network(tensor_pipe *p, ref *items, int n)
 {
     int top = 1;
     while (2 * top < n) top *= 2;
@@ -125,7 +126,7 @@ static void sort_network(tensor_pipe *p, ref *items, int n)
 static ref middle_of_three(tensor_pipe *p, ref a, ref b, ref c)
 {
     exchange(p, &a, &b);
-    return upper(p, a, lower(p, b, c));
+    return median_upper(p, a, median_lower(p, b, c));
 }
 
 /* 30 comparisons where the sort leaves 36, for the window that is used most: with three groups sorted, the median is that of
@@ -137,8 +138,8 @@ static ref middle_of_nine(tensor_pipe *p, ref *items)
         exchange(p, &items[k + 1], &items[k + 2]);
         exchange(p, &items[k], &items[k + 1]);
     }
-    ref low = upper(p, upper(p, items[0], items[3]), items[6]);
-    ref high = lower(p, lower(p, items[2], items[5]), items[8]);
+    ref low = median_upper(p, median_upper(p, items[0], items[3]), items[6]);
+    ref high = median_lower(p, median_lower(p, items[2], items[5]), items[8]);
     return middle_of_three(p, low, middle_of_three(p, items[1], items[4], items[7]), high);
 }
 
@@ -259,18 +260,37 @@ static ref median_by_bits(tensor_pipe *p, uint32_t fold, ref element, int64_t kn
     return tensor_wrap(p, value, t.kind);
 }
 
-/* ---- both ------------------------------------------------------------------------------------------------------------ */
+/* ---- all of them ----------------------------------------------------------------------------------------------------- */
+
+typedef struct medians { key_stages keys; depends all; uint32_t stage; } medians;
+
+static bool is_median(const tensor_pipe *p, ref r)
+{
+    return node_at(p, r)->op == OP_result && p->folds.items[node_at(p, r)->payload].form == FOLD_median;
+}
+
+static ref rectangle_result(rewriter *w, ref r, const ref *args)
+{
+    (void)args;
+    tensor_pipe *p = w->pipe;
+    medians *m = w->user;
+    if (!is_median(p, r)) return 0;
+    tensor_node n = *node_at(p, r);
+    ref value = median_by_columns(p, &m->all, m->stage, n.payload, comparable(p, &m->keys, fold_at(p, n.payload)->next[0]));
+    return value ? from_comparable(p, value, n.type) : 0;
+}
 
 static ref median_result(rewriter *w, ref r, const ref *args)
 {
     (void)args;
     tensor_pipe *p = w->pipe;
+    medians *m = w->user;
+    if (!is_median(p, r)) return 0;
     tensor_node n = *node_at(p, r);
-    if (n.op != OP_result || fold_at(p, n.payload)->form != FOLD_median) return 0;
     tensor_fold f = *fold_at(p, n.payload);
     int64_t lo[TENSOR_MAX_BINDERS], extent[TENSOR_MAX_BINDERS], count = f.where ? -1 : constant_count(p, &f, lo, extent);
     if (count == 0) return f.init[0];
-    ref element = comparable(p, w->user, f.next[0]);
+    ref element = comparable(p, &m->keys, f.next[0]);
     if (count > 0 && count <= NETWORK_MAX)
         return from_comparable(p, by_network(p, n.payload, element, (int)count, lo, extent), n.type);
     ref value = from_comparable(p, median_by_bits(p, n.payload, element, count), n.type);
@@ -279,14 +299,32 @@ static ref median_result(rewriter *w, ref r, const ref *args)
     return tensor_select(p, empty, f.init[0], value);
 }
 
+static bool has_median(tensor_pipe *p, uint32_t stage)
+{
+    ref_list nodes = { 0 };
+    ref body = stage_at(p, stage)->body;
+    reached_nodes(p, p->memory, &body, body ? 1 : 0, &nodes);
+    for (uint32_t k = 0; k < nodes.count; k++) if (is_median(p, nodes.items[k])) return true;
+    return false;
+}
+
+/* Rectangles first, stage by stage: the same fold over another domain has other columns. */
 bool pass_medians(tensor_pipe *p)
 {
     if (!any_fold(p, FOLD_median)) return false;
-    key_stages keys = { ARENA_ARRAY(p->memory, uint32_t, p->stages.count), p->stages.count };
+    medians m = { .keys = { ARENA_ARRAY(p->memory, uint32_t, p->stages.count), p->stages.count } };
+    uint32_t n_stages = p->stages.count;
     rewriter w;
-    rewriter_begin(&w, p, NULL, &keys);
+    for (m.stage = 1; m.stage < n_stages; m.stage++) {
+        if (!has_median(p, m.stage)) continue;
+        rewriter_begin(&w, p, NULL, &m);
+        w.rebuild = rectangle_result;
+        ref body = rewrite(&w, stage_at(p, m.stage)->body);
+        stage_at(p, m.stage)->body = body;
+    }
+    rewriter_begin(&w, p, NULL, &m);
     w.rebuild = median_result;
     bool changed = rewrite_pipe(&w);
     sort_stages(p);
-    return changed;
+    return changed || p->stages.count > n_stages;
 }

@@ -19,74 +19,6 @@
 
 enum { LONG_LINE = 10, MAX_ELEMENTS = 65536, MAX_LEVELS = 16 };
 
-/* ---- what is read ---------------------------------------------------------------------------------------- */
-
-/* A stage whose pixels are the elements, and the borders that reads of it have. */
-typedef struct element_source { uint32_t stage; uint8_t border[2]; ref outside[2]; type t; } element_source;
-
-typedef struct stand_in_for { ref load, by; } stand_in_for;
-
-static ref replace_one(rewriter *w, ref r)
-{
-    const stand_in_for *s = w->user;
-    return r == s->load ? s->by : 0;
-}
-
-static ref with_pixel(const window *w, ref by)
-{
-    stand_in_for s = { w->load, by };
-    rewriter to;
-    rewriter_begin(&to, w->pipe, replace_one, &s);
-    return rewrite(&to, w->element);
-}
-
-static ref own_coordinates_load(tensor_pipe *p, uint32_t stage, type t)
-{
-    ref index[TENSOR_MAX_RANK];
-    for (int d = 0; d < stage_at(p, stage)->rank; d++) index[d] = tensor_coord(p, d);
-    return tensor_load(p, stage, index, NULL, NULL, t);
-}
-
-static uint32_t stage_like(tensor_pipe *p, uint32_t like, type t)
-{
-    tensor_stage s = *stage_at(p, like);
-    uint32_t made = tensor_stage_new(p, STAGE_compute, tensor_unique_name(p, s.name), t, s.rank, s.where);
-    memcpy(stage_at(p, made)->lo, s.lo, sizeof s.lo);
-    memcpy(stage_at(p, made)->hi, s.hi, sizeof s.hi);
-    return made;
-}
-
-static element_source source_of(const window *w)
-{
-    tensor_pipe *p = w->pipe;
-    tensor_node n = *node_at(p, w->load);
-    element_source s = { .stage = n.payload, .t = w->t };
-    for (int d = 0; d < 2 && d < stage_at(p, n.payload)->rank; d++) {
-        s.border[d] = n.border[d];
-        if (n.border[d] == BORDER_value) s.outside[d] = with_pixel(w, load_outside(p, w->load, d));
-    }
-    if (w->element == w->load) return s;
-    ref body = with_pixel(w, own_coordinates_load(p, n.payload, n.type));
-    s.stage = stage_like(p, n.payload, w->t);
-    stage_at(p, s.stage)->body = body;
-    return s;
-}
-
-/* The element at the reader's place moved by (dx, dy). */
-static ref element_at(const window *w, const element_source *s, int64_t dx, int64_t dy)
-{
-    tensor_pipe *p = w->pipe;
-    int rank = stage_at(p, s->stage)->rank;
-    ref index[TENSOR_MAX_RANK], outside[TENSOR_MAX_RANK] = { s->outside[0], s->outside[1] };
-    uint8_t border[TENSOR_MAX_RANK] = { s->border[0], s->border[1] };
-    int64_t move[2] = { dx, dy };
-    for (int d = 0; d < rank; d++) {
-        index[d] = tensor_coord(p, d);
-        if (d < 2 && move[d]) index[d] = tensor_op2(p, OP_add, index[d], tensor_i32(p, (int32_t)move[d]));
-    }
-    return tensor_load(p, s->stage, index, border, outside, s->t);
-}
-
 static ref better(const window *w, ref a, ref b) { return !a || a == b ? b : tensor_op2(w->pipe, w->op, a, b); }
 
 /* ---- doubling ----------------------------------------------------------------------------------------------- */
@@ -95,7 +27,7 @@ static ref better(const window *w, ref a, ref b) { return !a || a == b ? b : ten
 typedef struct levels {
     const window  *w;
     int            axis, count;
-    element_source of[MAX_LEVELS];
+    window_source of[MAX_LEVELS];
     int64_t        lo[MAX_LEVELS], hi[MAX_LEVELS];      /* where it is read, from the reader's place */
 } levels;
 
@@ -106,7 +38,7 @@ static int level_for(int64_t length)
     return k;
 }
 
-static void levels_begin(levels *l, const window *w, element_source from, int axis)
+static void levels_begin(levels *l, const window *w, window_source from, int axis)
 {
     *l = (levels){ .w = w, .axis = axis, .count = 1, .of = { from } };
     for (int k = 0; k < MAX_LEVELS; k++) { l->lo[k] = INT64_MAX; l->hi[k] = INT64_MIN; }
@@ -135,13 +67,13 @@ static void make_level(levels *l, int k)
 {
     const window *w = l->w;
     tensor_pipe *p = w->pipe;
-    element_source below = l->of[k - 1];
+    window_source below = l->of[k - 1];
     int other = 1 - l->axis;
-    element_source inside = below;                     /* the level has the source's extent across, and no border there */
+    window_source inside = below;                     /* the level has the source's extent across, and no border there */
     inside.border[other] = BORDER_none;
     inside.outside[other] = 0;
     int64_t half = (int64_t)1 << (k - 1);
-    ref a = element_at(w, &inside, 0, 0), b = element_at(w, &inside, l->axis == 0 ? half : 0, l->axis == 1 ? half : 0);
+    ref a = window_element(w, &inside, 0, 0), b = window_element(w, &inside, l->axis == 0 ? half : 0, l->axis == 1 ? half : 0);
     ref body = better(w, a, b);
     ref lo = moved_bound(p, stage_at(p, w->stage)->lo[l->axis], l->lo[k]), hi = moved_bound(p, stage_at(p, w->stage)->hi[l->axis], l->hi[k]);
     uint32_t made = stage_like(p, w->stage, w->t);
@@ -175,7 +107,7 @@ static ref add_run(const levels *l, ref so_far, int64_t across, int64_t first, i
     int64_t at[2] = { first, first + length - ((int64_t)1 << k) };
     for (int i = 0; i < 2; i++) {
         if (i == 1 && at[1] == at[0]) break;
-        ref e = l->axis == 1 ? element_at(l->w, &l->of[k], across, at[i]) : element_at(l->w, &l->of[k], at[i], across);
+        ref e = l->axis == 1 ? window_element(l->w, &l->of[k], across, at[i]) : window_element(l->w, &l->of[k], at[i], across);
         so_far = better(l->w, so_far, e);
     }
     return so_far;
@@ -184,7 +116,7 @@ static ref add_run(const levels *l, ref so_far, int64_t across, int64_t first, i
 /* ---- a line --------------------------------------------------------------------------------------------------- */
 
 /* The best of `length` elements along an axis: one after another, or by doubling. */
-static ref line_value(const window *w, element_source from, int axis, int64_t across, int64_t first, int64_t length)
+static ref line_value(const window *w, window_source from, int axis, int64_t across, int64_t first, int64_t length)
 {
     if (length >= LONG_LINE) {
         levels l;
@@ -195,7 +127,7 @@ static ref line_value(const window *w, element_source from, int axis, int64_t ac
     }
     ref value = 0;
     for (int64_t k = first; k < first + length; k++) {
-        ref e = axis == 1 ? element_at(w, &from, across, k) : element_at(w, &from, k, across);
+        ref e = axis == 1 ? window_element(w, &from, across, k) : window_element(w, &from, k, across);
         value = better(w, value, e);
     }
     return value;
@@ -206,7 +138,7 @@ static ref line_value(const window *w, element_source from, int axis, int64_t ac
 static ref rectangle(const window *w)
 {
     tensor_pipe *p = w->pipe;
-    element_source from = source_of(w);
+    window_source from = window_source_of(w);
     ref columns = line_value(w, from, 1, 0, w->lo[1], w->extent[1]);
     uint32_t made = stage_like(p, w->stage, w->t);
     tensor_stage *s = stage_at(p, made);
@@ -215,7 +147,7 @@ static ref rectangle(const window *w)
     s->tile_width = s->tile_height = 0;
     s->body = columns;
     /* Read within its own columns: the border across comes when it is read. */
-    element_source across = from;
+    window_source across = from;
     across.stage = made;
     across.border[1] = BORDER_none;
     across.outside[1] = 0;
@@ -263,7 +195,7 @@ static ref shape_in_runs(const window *w)
     if (n == 0 || 2 * reads > elements || reads > 400) return 0;
     sort_runs(runs, n);
     levels l;
-    levels_begin(&l, w, source_of(w), 1);
+    levels_begin(&l, w, window_source_of(w), 1);
     for (int k = 0; k < n; k++) note_run(&l, runs[k].first, runs[k].length);
     make_levels(&l);
     ref value = 0;
@@ -281,9 +213,9 @@ static ref window_value(const window *w)
     /* Across rows first, the value outside rows would win over that outside columns. */
     bool values_apart = node_at(w->pipe, w->load)->border[0] == BORDER_value && stage_at(w->pipe, node_at(w->pipe, w->load)->payload)->rank > 1
         && node_at(w->pipe, w->load)->border[1] == BORDER_value && load_outside(w->pipe, w->load, 0) != load_outside(w->pipe, w->load, 1);
-    if (full && w->extent[0] == 1) return n >= LONG_LINE ? line_value(w, source_of(w), 1, w->lo[0], w->lo[1], w->extent[1]) : 0;
+    if (full && w->extent[0] == 1) return n >= LONG_LINE ? line_value(w, window_source_of(w), 1, w->lo[0], w->lo[1], w->extent[1]) : 0;
     if (full && w->extent[1] == 1)
-        return n >= LONG_LINE && !values_apart ? line_value(w, source_of(w), 0, w->lo[1], w->lo[0], w->extent[0]) : 0;
+        return n >= LONG_LINE && !values_apart ? line_value(w, window_source_of(w), 0, w->lo[1], w->lo[0], w->extent[0]) : 0;
     if (full && w->extent[0] + w->extent[1] + 1 < n) return rectangle(w);
     return shape_in_runs(w);
 }

@@ -201,15 +201,71 @@ static bool find_elements(window *w, uint32_t fold, const int *binder, const int
     return true;
 }
 
+/* ---- where elements come from -------------------------------------------------------------------------------- */
+
+static ref with_pixel(const window *w, ref by)
+{
+    ref pair[2] = { w->load, by };
+    rewriter to;
+    rewriter_begin(&to, w->pipe, stand_in, pair);
+    return rewrite(&to, w->element);
+}
+
+static ref own_coordinates_load(tensor_pipe *p, uint32_t stage, type t)
+{
+    ref index[TENSOR_MAX_RANK];
+    for (int d = 0; d < stage_at(p, stage)->rank; d++) index[d] = tensor_coord(p, d);
+    return tensor_load(p, stage, index, NULL, NULL, t);
+}
+
+uint32_t stage_like(tensor_pipe *p, uint32_t like, type t)
+{
+    tensor_stage s = *stage_at(p, like);
+    uint32_t made = tensor_stage_new(p, STAGE_compute, tensor_unique_name(p, s.name), t, s.rank, s.where);
+    memcpy(stage_at(p, made)->lo, s.lo, sizeof s.lo);
+    memcpy(stage_at(p, made)->hi, s.hi, sizeof s.hi);
+    return made;
+}
+
+window_source window_source_of(const window *w)
+{
+    tensor_pipe *p = w->pipe;
+    tensor_node n = *node_at(p, w->load);
+    window_source s = { .stage = n.payload, .t = w->t };
+    for (int d = 0; d < 2 && d < stage_at(p, n.payload)->rank; d++) {
+        s.border[d] = n.border[d];
+        if (n.border[d] == BORDER_value) s.outside[d] = with_pixel(w, load_outside(p, w->load, d));
+    }
+    if (w->element == w->load) return s;
+    ref body = with_pixel(w, own_coordinates_load(p, n.payload, n.type));
+    s.stage = stage_like(p, n.payload, w->t);
+    stage_at(p, s.stage)->body = body;
+    return s;
+}
+
+ref window_element(const window *w, const window_source *s, int64_t dx, int64_t dy)
+{
+    tensor_pipe *p = w->pipe;
+    int rank = stage_at(p, s->stage)->rank;
+    ref index[TENSOR_MAX_RANK], outside[TENSOR_MAX_RANK] = { s->outside[0], s->outside[1] };
+    uint8_t border[TENSOR_MAX_RANK] = { s->border[0], s->border[1] };
+    int64_t move[2] = { dx, dy };
+    for (int d = 0; d < rank; d++) {
+        index[d] = tensor_coord(p, d);
+        if (d < 2 && move[d]) index[d] = tensor_op2(p, OP_add, index[d], tensor_i32(p, (int32_t)move[d]));
+    }
+    return tensor_load(p, s->stage, index, border, outside, s->t);
+}
+
 /* ---- both -------------------------------------------------------------------------------------------------------- */
 
-bool window_match(tensor_pipe *p, depends *all, uint32_t stage, uint32_t fold, int64_t max_elements, window *out)
+bool window_place(window *out, depends *all, uint32_t fold, int64_t max_elements)
 {
-    *out = (window){ .pipe = p, .stage = stage };
-    if (!match_form(out, fold) || !find_load(out)) return false;
+    tensor_pipe *p = out->pipe;
+    if (!find_load(out)) return false;
     int rank = stage_at(p, node_at(p, out->load)->payload)->rank, binder[2] = { -1, -1 }, used = 0;
     int64_t constant[2] = { 0 };
-    if (rank < 1 || !outer_alike(p, stage, out->load)) return false;
+    if (rank < 1 || !outer_alike(p, out->stage, out->load)) return false;
     for (int d = 0; d < rank && d < 2; d++) {
         if (!index_of_axis(p, fold, load_index(p, out->load, d), d, &binder[d], &constant[d])) return false;
         used += binder[d] >= 0;
@@ -221,6 +277,12 @@ bool window_match(tensor_pipe *p, depends *all, uint32_t stage, uint32_t fold, i
         if (value && (depends_of(p, all, value)->coords || depend_is_open(depends_of(p, all, value)) || depends_of(p, all, value)->loads)) return false;
     }
     return find_elements(out, fold, binder, constant, max_elements);
+}
+
+bool window_match(tensor_pipe *p, depends *all, uint32_t stage, uint32_t fold, int64_t max_elements, window *out)
+{
+    *out = (window){ .pipe = p, .stage = stage };
+    return match_form(out, fold) && window_place(out, all, fold, max_elements);
 }
 
 bool has_window(tensor_pipe *p, uint32_t stage)

@@ -18,7 +18,19 @@ typedef struct window {
 } window;
 
 bool window_match(tensor_pipe *p, depends *all, uint32_t stage, uint32_t fold, int64_t max_elements, window *out);
+/* The same for pipe, stage, type and element that the caller has set: where the element lies, and which there are. */
+bool window_place(window *w, depends *all, uint32_t fold, int64_t max_elements);
 /* Worth asking at all? */
 bool has_window(tensor_pipe *p, uint32_t stage);
+
+/* A stage whose pixels are the elements, and the borders that reads of it have. */
+typedef struct window_source { uint32_t stage; uint8_t border[2]; ref outside[2]; type t; } window_source;
+
+/* The stage that is read where elements are its pixels, else one that is made of it. */
+window_source window_source_of(const window *w);
+/* The element at the reader's place moved by (dx, dy). */
+ref window_element(const window *w, const window_source *s, int64_t dx, int64_t dy);
+/* A stage still without body, with the bounds of another. */
+uint32_t stage_like(tensor_pipe *p, uint32_t like, type t);
 
 #endif
