@@ -175,10 +175,24 @@ static LLVMValueRef element_pointer(emitter *e, const storage *s, LLVMValueRef b
     return LLVMBuildGEP2(e->builder, emit_memory_type(emit_context(e), s->kind), base, &index_i64, 1, "");
 }
 
-/* Component index of the first pixel that instance u reads: (p * x + rest) * step + component. */
-static LLVMValueRef first_element(emitter *e, const cpu_read *read, const cpu_edge *edge, const storage *s, int u, int row, int component)
+/* The number among components of the first pixel that phase `phase` of instance u reads: (p * x + rest) // q * step + component. */
+static LLVMValueRef first_of_phase(emitter *e, const cpu_read *read, const cpu_edge *edge, const storage *s, int u, int row, int component, int phase)
 {
     LLVMBuilderRef b = e->builder;
+    LLVMValueRef x = e->x, r = LLVMBuildSExt(b, emit_scalar(e, read->rest_x, row), i64_type(e), "");
+    if (edge->p_x != 1) x = LLVMBuildMul(b, x, emit_i64(e, edge->p_x), "");
+    int64_t constant = (int64_t)edge->p_x * ((int64_t)u * e->lanes * edge->q_x + phase);
+    x = LLVMBuildAdd(b, LLVMBuildAdd(b, x, emit_i64(e, constant), ""), r, "");
+    x = LLVMBuildAShr(b, x, emit_i64(e, edge->q_x == 2 ? 1 : 2), "");       /* rounds down, as // does */
+    if (s->pixel_step != 1) x = LLVMBuildMul(b, x, emit_i64(e, s->pixel_step), "");
+    return component ? LLVMBuildAdd(b, x, emit_i64(e, component), "") : x;
+}
+
+/* Component index of the first pixel that instance u reads: (p * x + rest) * step + component. */
+static LLVMValueRef first_element(emitter *e, const cpu_read *read, const cpu_edge *edge, const storage *s, int u, int row, int component, int phase)
+{
+    LLVMBuilderRef b = e->builder;
+    if (edge->q_x > 1) return first_of_phase(e, read, edge, s, u, row, component, phase);
     LLVMValueRef x = e->x;
     int scale = s->pixel_step, rest_scale = e->flat ? s->lanes : s->pixel_step;
     if (edge->p_x * scale != 1) x = LLVMBuildMul(b, x, emit_i64(e, (int64_t)edge->p_x * scale), "");
@@ -227,21 +241,53 @@ static void load_interleaved(emitter *e, const storage *s, LLVMValueRef base, LL
     }
 }
 
-static void load_row(emitter *e, const cpu_read *read, int u, int row, LLVMValueRef *out)
+static void load_phase(emitter *e, const cpu_read *read, int u, int row, int phase, LLVMValueRef *out)
 {
     const cpu_edge *edge = &e->stage->edges.items[read->edge];
     storage s = storage_of(e, edge);
     int n = e->flat ? 1 : s.lanes;
     if (s.pixel_step > 1 && edge->p_x == 1 && e->lanes > 1 && e->lanes * s.lanes <= 256) {
-        load_interleaved(e, &s, row_pointer(e, read, row, 0), first_element(e, read, edge, &s, u, row, 0), out);
+        load_interleaved(e, &s, row_pointer(e, read, row, 0), first_element(e, read, edge, &s, u, row, 0, phase), out);
         return;
     }
     for (int c = 0; c < n; c++) {
         int place = component_place(&s, c);
         LLVMValueRef base = row_pointer(e, read, row, s.planes ? place : 0);
-        LLVMValueRef first = first_element(e, read, edge, &s, u, row, s.planes || e->flat ? 0 : place);
+        LLVMValueRef first = first_element(e, read, edge, &s, u, row, s.planes || e->flat ? 0 : place, phase);
         out[c] = strided_load(e, &s, base, first, edge->p_x * s.pixel_step);
     }
+}
+
+/* Lane by lane, where a vector has fewer lanes than a division has phases twice. */
+static void load_lanes(emitter *e, const cpu_read *read, int row, int lanes, int u, int n, LLVMValueRef *out)
+{
+    for (int k = 0; k < lanes; k++) {
+        LLVMValueRef one[TENSOR_MAX_LANES];
+        load_phase(e, read, 0, row, u * lanes + k, one);
+        for (int c = 0; c < n; c++) {
+            LLVMValueRef into = k ? out[c] : LLVMGetPoison(LLVMVectorType(LLVMTypeOf(one[c]), (unsigned)lanes));
+            out[c] = LLVMBuildInsertElement(e->builder, into, one[c], emit_i32(e, k), "");
+        }
+    }
+}
+
+/* Columns (p * x + c) // q: those of one remainder of x are p apart, so each remainder is a (strided) row of its own. */
+static void load_row(emitter *e, const cpu_read *read, int u, int row, LLVMValueRef *out)
+{
+    const cpu_edge *edge = &e->stage->edges.items[read->edge];
+    int q = edge->q_x, lanes = e->lanes, n = e->flat ? 1 : stage_at(e->pipe, edge->stage)->type.lanes;
+    if (q == 1 || lanes == 1) { load_phase(e, read, u, row, 0, out); return; }
+    LLVMValueRef phases[4][TENSOR_MAX_LANES];
+    bool few = lanes < 2 * q;
+    e->lanes = few ? 1 : lanes / q;
+    if (few) load_lanes(e, read, row, lanes, u, n, out);
+    for (int k = 0; k < q && !few; k++) load_phase(e, read, u, row, k, phases[k]);
+    for (int c = 0; c < n && !few; c++) {
+        LLVMValueRef parts[4];
+        for (int k = 0; k < q; k++) parts[k] = phases[k][c];
+        out[c] = emit_interleave(e, parts, q);
+    }
+    e->lanes = lanes;
 }
 
 /* ---- gathers ---------------------------------------------------------------------------------------------------------- */

@@ -69,24 +69,6 @@ static void store_elements(emitter *e, LLVMValueRef row, LLVMValueRef element, L
     LLVMSetAlignment(LLVMBuildStore(e->builder, v, at), kind_get((enum kind)kind)->n_bytes);
 }
 
-/* Two values end to end. */
-static LLVMValueRef join(emitter *e, LLVMValueRef a, LLVMValueRef b)
-{
-    unsigned n = LLVMGetVectorSize(LLVMTypeOf(a));
-    LLVMValueRef mask[256];
-    for (unsigned k = 0; k < 2 * n; k++) mask[k] = emit_i32(e, (int32_t)k);
-    return LLVMBuildShuffleVector(e->builder, a, b, LLVMConstVector(mask, 2 * n), "");
-}
-
-static LLVMValueRef interleave(emitter *e, LLVMValueRef *parts, int n)
-{
-    LLVMTypeRef t = LLVMTypeOf(parts[0]);
-    LLVMValueRef low = join(e, parts[0], parts[1]), high = join(e, n > 2 ? parts[2] : LLVMGetPoison(t), n > 3 ? parts[3] : LLVMGetPoison(t));
-    LLVMValueRef mask[256];
-    for (int k = 0; k < e->lanes * n; k++) mask[k] = emit_i32(e, k % n * e->lanes + k / n);
-    return LLVMBuildShuffleVector(e->builder, low, high, LLVMConstVector(mask, (unsigned)(e->lanes * n)), "");
-}
-
 static void store_pixels(emitter *e, LLVMValueRef *parts, int n, int kind, int u, int row)
 {
     bool bgra = e->stage->sink && e->m->schedule->memories.items[e->stage->memory].bgra;
@@ -97,7 +79,7 @@ static void store_pixels(emitter *e, LLVMValueRef *parts, int n, int kind, int u
         return;
     }
     LLVMValueRef first = LLVMBuildMul(e->builder, x, emit_i64(e, n), ""), out = destination_row(e, row, 0);
-    if (e->lanes > 1) { store_elements(e, out, first, interleave(e, parts, n), kind); return; }
+    if (e->lanes > 1) { store_elements(e, out, first, emit_interleave(e, parts, n), kind); return; }
     for (int c = 0; c < n; c++) store_elements(e, out, LLVMBuildAdd(e->builder, first, emit_i64(e, c), ""), parts[c], kind);
 }
 

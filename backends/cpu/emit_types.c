@@ -84,6 +84,24 @@ LLVMValueRef emit_intrinsic(emitter *e, const char *name, LLVMValueRef *args, in
     return LLVMBuildCall2(e->builder, LLVMIntrinsicGetType(emit_context(e), id, &over, 1), f, args, (unsigned)n_args, "");
 }
 
+/* Two values end to end. */
+static LLVMValueRef join(emitter *e, LLVMValueRef a, LLVMValueRef b)
+{
+    unsigned n = LLVMGetVectorSize(LLVMTypeOf(a));
+    LLVMValueRef mask[256];
+    for (unsigned k = 0; k < 2 * n; k++) mask[k] = emit_i32(e, (int32_t)k);
+    return LLVMBuildShuffleVector(e->builder, a, b, LLVMConstVector(mask, 2 * n), "");
+}
+
+LLVMValueRef emit_interleave(emitter *e, LLVMValueRef *parts, int n)
+{
+    LLVMTypeRef t = LLVMTypeOf(parts[0]);
+    LLVMValueRef low = n > 2 ? join(e, parts[0], parts[1]) : parts[0], high = n == 2 ? parts[1] : join(e, parts[2], n > 3 ? parts[3] : LLVMGetPoison(t));
+    LLVMValueRef mask[256];
+    for (int k = 0; k < e->lanes * n; k++) mask[k] = emit_i32(e, k % n * e->lanes + k / n);
+    return LLVMBuildShuffleVector(e->builder, low, high, LLVMConstVector(mask, (unsigned)(e->lanes * n)), "");
+}
+
 static LLVMTypeRef like(LLVMValueRef v, LLVMTypeRef element)
 {
     LLVMTypeRef t = LLVMTypeOf(v);

@@ -154,7 +154,6 @@ static void make_section(cpu_schedule *s, uint32_t which)
             section.n_sinks += sinks;
         }
     schedule_reads(s, &section);
-    schedule_shape(s, &section);
     LIST_PUSH(s->memory, s->sections, section);
 }
 
@@ -171,6 +170,7 @@ cpu_schedule *cpu_schedule_make(tensor_pipe *p, const cpu_options *options, cpu_
     form_dispatches(s->pipe, &s->all, !options->no_fuse && !options->force_border, memory, &s->plan);
     make_memories(s);
     for (uint32_t k = 0; k < s->plan.dispatches.count; k++) make_section(s, k);
+    schedule_shapes(s);
     allow_in_place(s);
     return s;
 }

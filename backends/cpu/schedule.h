@@ -27,7 +27,7 @@ typedef struct cpu_edge {
     uint32_t  stage;                /* the producer's stage */
     bool      slab;                 /* whose rows are slabs */
     uint8_t   border_x, border_y;
-    int32_t   p_x, p_y, q_y;        /* columns: p_x * x + c (row); rows: (p_y * y + c) // q_y */
+    int32_t   p_x, q_x, p_y, q_y;   /* columns: (p_x * x + c) // q_x (row); rows: (p_y * y + c) // q_y */
     ref       lo_x, hi_x, lo_y, hi_y;
 } cpu_edge;
 
@@ -91,8 +91,8 @@ void unroll_folds(tensor_pipe *p, depends *all);
 
 /* schedule_reads.c: loaders, copies for borders, edges and loads of one section. */
 void schedule_reads(cpu_schedule *s, cpu_section *section);
-/* schedule_shape.c: flat or planar, lanes, groups, unrolling, costs. */
-void schedule_shape(cpu_schedule *s, cpu_section *section);
+/* schedule_shape.c: flat or planar, lanes, groups, unrolling, costs; once the reads of all sections are settled. */
+void schedule_shapes(cpu_schedule *s);
 
 /* work.c */
 double node_operations(const tensor_node *n);

@@ -96,6 +96,9 @@ static bool is_near(const tensor_pipe *p, const index_form *x)
     return !node_is_const(p, x->lo, &lo) || !node_is_const(p, x->hi, &hi) || (lo >= -NEAR && hi <= NEAR);
 }
 
+/* Few strides, and divisions by what divides every vector: then a row's columns are q rows of its source, end to end. */
+static bool has_phases(const index_form *x) { return (x->q == 1 || x->q == 2 || x->q == 4) && x->p <= 4; }
+
 static read_form form_of(const reads_maker *m, uint32_t reader, ref load)
 {
     cpu_schedule *s = m->s;
@@ -109,7 +112,7 @@ static read_form form_of(const reads_maker *m, uint32_t reader, ref load)
                                        .lo = tensor_i32(p, 0), .hi = tensor_i32(p, 0) };
     else index_form_of(p, &s->all, slab, load_index(p, load, 1), &f.y);
     bool rows = f.y.kind == INDEX_affine && f.y.dimension == 1;
-    bool columns = f.x.kind == INDEX_affine && f.x.dimension == 0 && f.x.q == 1 && f.x.p <= 4 && is_near(p, &f.x);
+    bool columns = f.x.kind == INDEX_affine && f.x.dimension == 0 && has_phases(&f.x) && is_near(p, &f.x);
     if (rows) f.kind = columns ? READ_row : READ_row_gather;
     return f;
 }
@@ -124,7 +127,10 @@ static bool inside_along_x(cpu_schedule *s, uint32_t reader, ref load, const rea
     r = stage_at(p, reader);
     ref hi = tensor_op2(p, OP_add, tensor_op2(p, OP_mul, r->hi[0], tensor_i32(p, f->x.p)), f->x.hi);
     const tensor_stage *m = stage_at(p, from);
-    return always_le(p, m->lo[0], lo) && always_le(p, hi, m->hi[0]);
+    if (f->x.q == 1) return always_le(p, m->lo[0], lo) && always_le(p, hi, m->hi[0]);
+    /* (a // q) <= b where a <= q * b + q - 1. */
+    ref q = tensor_i32(p, f->x.q), rest = tensor_i32(p, f->x.q - 1), first = m->lo[0], last = m->hi[0];
+    return always_le(p, tensor_op2(p, OP_mul, first, q), lo) && always_le(p, hi, tensor_op2(p, OP_add, tensor_op2(p, OP_mul, last, q), rest));
 }
 
 static bool plain_outside(const reads_maker *m, uint32_t reader, ref load)
@@ -333,7 +339,7 @@ static void split_views(reads_maker *m, int position)
 static bool same_edge(const cpu_edge *a, const cpu_edge *b)
 {
     return a->kind == b->kind && a->producer == b->producer && a->memory == b->memory && a->stage == b->stage && a->border_x == b->border_x
-        && a->border_y == b->border_y && a->p_x == b->p_x && a->p_y == b->p_y && a->q_y == b->q_y;
+        && a->border_y == b->border_y && a->p_x == b->p_x && a->q_x == b->q_x && a->p_y == b->p_y && a->q_y == b->q_y;
 }
 
 static ref wider(tensor_pipe *p, tensor_op op, ref a, ref b)
@@ -373,7 +379,7 @@ static void add_read(reads_maker *m, cpu_stage *stage, ref load)
     cpu_schedule *s = m->s;
     uint32_t from = node_at(s->pipe, load)->payload;
     read_form f = form_of(m, stage->stage, load);
-    cpu_edge e = { .producer = position_of(m->section, from), .memory = -1, .stage = from, .p_x = 1, .q_y = 1 };
+    cpu_edge e = { .producer = position_of(m->section, from), .memory = -1, .stage = from, .p_x = 1, .q_x = 1, .q_y = 1 };
     if (e.producer < 0) {
         settle_memory_read(m, stage->stage, load, &f);
         e.memory = s->memory_of[from];
@@ -395,6 +401,7 @@ static void add_read(reads_maker *m, cpu_stage *stage, ref load)
     }
     if (f.kind == READ_row) {
         e.p_x = f.x.p;
+        e.q_x = f.x.q;
         e.lo_x = f.x.lo;
         e.hi_x = f.x.hi;
         read.rest_x = f.x.rest;

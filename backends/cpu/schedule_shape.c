@@ -73,7 +73,7 @@ static bool node_is_flat(shape_maker *m, const cpu_stage *c, ref r, int lanes)
     case OP_load: {
         const cpu_read *read = read_of(c, r);
         const cpu_edge *e = &c->edges.items[read->edge];
-        if (e->kind != READ_row || e->p_x != 1 || n->type.lanes != lanes) return false;
+        if (e->kind != READ_row || e->p_x != 1 || e->q_x != 1 || n->type.lanes != lanes) return false;
         const cpu_memory *memory = e->memory >= 0 ? &m->s->memories.items[e->memory] : NULL;
         return !memory || !(memory->planar || memory->bgra);
     }
@@ -322,9 +322,47 @@ static void choose_shape(shape_maker *m, cpu_stage *c)
     c->operations = f.operations < 1 ? 1 : f.operations;
 }
 
-void schedule_shape(cpu_schedule *s, cpu_section *section)
+/* ---- memory between dispatches ------------------------------------------------------------------------------------------ */
+
+/* Rows of planes are read as they are wherever components go different ways: taking pixels apart costs a shuffle a vector. Where
+ * pixels are fetched from anywhere they stay together, for the sake of the cache. */
+static bool wants_planes(const cpu_schedule *s, int memory)
 {
-    shape_maker m = { s, section };
-    settle_flat(&m);
-    for (uint32_t k = 0; k < section->stages.count; k++) choose_shape(&m, section_stage(section, (int)k));
+    bool apart = false;
+    for (uint32_t k = 0; k < s->sections.count; k++) {
+        const cpu_section *section = &s->sections.items[k];
+        for (uint32_t j = 0; j < section->stages.count; j++) {
+            const cpu_stage *c = &section->stages.items[j];
+            if (c->sink && c->memory == memory) apart = apart || !c->flat;
+            for (uint32_t i = 0; i < c->edges.count; i++) {
+                const cpu_edge *e = &c->edges.items[i];
+                if (e->producer >= 0 || e->memory != memory) continue;
+                if (e->kind != READ_row) return false;
+                apart = apart || !c->flat;
+            }
+        }
+    }
+    return apart;
+}
+
+static bool spread_planes(cpu_schedule *s)
+{
+    bool changed = false;
+    for (uint32_t k = 0; k < s->memories.count; k++) {
+        cpu_memory *m = &s->memories.items[k];
+        if (m->role != MEMORY_scratch || m->planar || stage_at(s->pipe, m->stage)->type.lanes == 1 || !wants_planes(s, (int)k)) continue;
+        m->planar = changed = true;
+    }
+    return changed;
+}
+
+void schedule_shapes(cpu_schedule *s)
+{
+    do
+        for (uint32_t k = 0; k < s->sections.count; k++) settle_flat(&(shape_maker){ s, &s->sections.items[k] });
+    while (spread_planes(s));
+    for (uint32_t k = 0; k < s->sections.count; k++) {
+        cpu_section *section = &s->sections.items[k];
+        for (uint32_t j = 0; j < section->stages.count; j++) choose_shape(&(shape_maker){ s, section }, section_stage(section, (int)j));
+    }
 }

@@ -126,9 +126,9 @@ static void edge_text(cpu_schedule *s, cpu_section *section, const cpu_edge *e, 
         text_printf(out, ")//%d %s", e->q_y, border_name((border)e->border_y));
     }
     if (e->kind == READ_row) {
-        text_printf(out, " x %d*x + ", e->p_x);
+        text_printf(out, " x (%d*x + ", e->p_x);
         range_text(s, e->lo_x, e->hi_x, out);
-        text_printf(out, " %s", border_name((border)e->border_x));
+        text_printf(out, ")//%d %s", e->q_x, border_name((border)e->border_x));
     }
     text_printf(out, " from %s\n", e->producer >= 0 ? "line" : e->memory >= 0 ? "memory" : "constants");
 }
@@ -185,7 +185,8 @@ static void explain_reads(cpu_schedule *s, cpu_section *section, const cpu_stage
         else {
             text_string(out, ", columns ");
             range_text(s, e->lo_x, e->hi_x, out);
-            if (e->p_x != 1) text_printf(out, " of %d*x", e->p_x);
+            if (e->q_x != 1) text_printf(out, " of %d*x, divided by %d", e->p_x, e->q_x);
+            else if (e->p_x != 1) text_printf(out, " of %d*x", e->p_x);
         }
         if (e->border_x || e->border_y) text_printf(out, "; border x %s, y %s", border_name((border)e->border_x), border_name((border)e->border_y));
         text_string(out, "\n");
