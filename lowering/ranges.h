@@ -30,7 +30,7 @@ range stage_range(const ranges *r, uint32_t stage);
 /* Makes `stage` the one that node_range asks about. */
 void  ranges_enter(ranges *r, uint32_t stage);
 /* Of a node reached from the body of the stage at hand; inside a fold, over all of its elements. The accumulator of a sum lies
- * between the least and the most of its partial sums. */
+ * between the least and the most of its partial sums, that of a minimum or maximum where the result lies. */
 range node_range(const ranges *r, ref node);
 
 range kind_range(kind k);       /* all values of a kind */

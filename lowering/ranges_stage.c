@@ -220,20 +220,31 @@ static bool of_sum(const ranges *r, uint32_t fold, int which, range *out)
     return true;
 }
 
+/* The accumulator of a minimum or maximum is the start or an element, and so is what comes out. */
+static bool of_extremum(const ranges *r, uint32_t fold, int which, range *out)
+{
+    const tensor_pipe *p = r->pipe;
+    ref next = fold_at(p, fold)->next[which];
+    tensor_op op = (tensor_op)node_at(p, next)->op;
+    for (int k = 0; (op == OP_min || op == OP_max) && k < 2; k++) {
+        ref acc = node_arg(p, next, k);
+        const tensor_node *n = node_at(p, acc);
+        if (n->op != OP_acc || n->payload != fold || n->index != which)
+            continue;
+        *out = range_both(of(r, fold_at(p, fold)->init[which]), of(r, node_arg(p, next, 1 - k)));
+        r->nodes.items[body_number(&r->body, acc)] = r->nodes.items[body_number(&r->body, next)] = *out;
+        return true;
+    }
+    return false;
+}
+
 /* An operand that depends on the accumulator itself was looked at with any value of its kind (of_leaf). */
 static range of_result(const ranges *r, const tensor_node *n)
 {
     const tensor_fold *f = fold_at(r->pipe, n->payload);
     range init = of(r, f->init[n->index]), next = of(r, f->next[n->index]), sum;
-    if (f->form != FOLD_median && of_sum(r, n->payload, n->index, &sum))
+    if (f->form != FOLD_median && (of_sum(r, n->payload, n->index, &sum) || of_extremum(r, n->payload, n->index, &sum)))
         return sum;
-    const tensor_node *top = node_at(r->pipe, f->next[n->index]);
-    if (top->op == OP_min || top->op == OP_max)
-        for (int k = 0; k < 2; k++) {
-            const tensor_node *acc = node_at(r->pipe, node_arg(r->pipe, f->next[n->index], k));
-            if (acc->op == OP_acc && acc->payload == n->payload && acc->index == n->index)
-                return range_both(init, of(r, node_arg(r->pipe, f->next[n->index], 1 - k)));
-        }
     return range_both(init, next);
 }
 

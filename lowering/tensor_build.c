@@ -81,8 +81,8 @@ ref tensor_result(tensor_pipe *p, uint32_t fold, int which)
 bool class_takes(op_class class, kind k)
 {
     switch (class) {
-    case CLASS_NUM: return k == KIND_i32 || k == KIND_u32 || k == KIND_i64 || k == KIND_f32;
-    case CLASS_INT: return k == KIND_i32 || k == KIND_u32;
+    case CLASS_NUM: return kind_is_integer(k) || k == KIND_f32;
+    case CLASS_INT: return kind_is_integer(k) && k != KIND_i64;
     case CLASS_FLT:
     case CLASS_EXP: return k == KIND_f32;
     case CLASS_CMP: return k != KIND_i64;

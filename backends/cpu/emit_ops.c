@@ -53,7 +53,7 @@ static LLVMValueRef floor_division(emitter *e, int kind, LLVMValueRef a, LLVMVal
         result = remainder ? LLVMBuildURem(x, a, safe, "") : LLVMBuildUDiv(x, a, safe, "");
     } else {
         /* The one quotient that overflows, lowest // -1, wraps: dividing by 1 gives it. */
-        LLVMValueRef minus = integer_like(a, -1), lowest = integer_like(a, INT32_MIN);
+        LLVMValueRef minus = integer_like(a, -1), lowest = integer_like(a, kind_get((enum kind)kind)->lowest);
         LLVMValueRef overflow = LLVMBuildAnd(x, LLVMBuildICmp(x, LLVMIntEQ, a, lowest, ""), LLVMBuildICmp(x, LLVMIntEQ, safe, minus, ""), "");
         if (!is_constant) safe = pick(e, overflow, one, safe);
         LLVMValueRef q = LLVMBuildSDiv(x, a, safe, ""), r = LLVMBuildSub(x, a, LLVMBuildMul(x, q, safe, ""), "");
@@ -67,7 +67,7 @@ static LLVMValueRef floor_division(emitter *e, int kind, LLVMValueRef a, LLVMVal
 static LLVMValueRef shift(emitter *e, tensor_op op, int kind, LLVMValueRef a, LLVMValueRef b)
 {
     LLVMBuilderRef x = e->builder;
-    LLVMValueRef most = integer_like(b, 31), zero = integer_like(a, 0);
+    LLVMValueRef most = integer_like(b, kind_get((enum kind)kind)->bits - 1), zero = integer_like(a, 0);
     LLVMValueRef beyond = LLVMBuildICmp(x, LLVMIntUGT, b, most, ""), count = pick(e, beyond, most, b);
     if (op == OP_shl) return pick(e, beyond, zero, LLVMBuildShl(x, a, count, ""));
     if (is_signed(kind)) return LLVMBuildAShr(x, a, count, "");
