@@ -164,15 +164,16 @@ def halide(workload, schedule):
     adapter = halide_adapter(workload)
     source = workload.file('halide.cpp')
     stamp = stamp_of([generator, BENCH / 'adapters/halide.h'], source, command, adapter)
-    if failure.exists() and failure.read_text().startswith(stamp):
-        raise Failed(failure.read_text()[len(stamp):])
+    failed = f'{stamp} {HALIDE_SECONDS} s {HALIDE_BYTES} bytes: '
+    if failure.exists() and failure.read_text().startswith(failed):
+        raise Failed(failure.read_text().removeprefix(failed))
 
     def make():
         folder.mkdir(parents=True, exist_ok=True)
         try:
             run(command, HALIDE_SECONDS, HALIDE_BYTES)
         except Failed as error:
-            failure.write_text(f'{stamp}{error}')
+            failure.write_text(f'{failed}{error}')
             raise
         (folder / 'adapter.c').write_text(adapter)
         link(target, [folder / 'adapter.o', folder / f'{workload.pipe}.o'], '-lpthread', '-ldl', '-lm',
