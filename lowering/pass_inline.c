@@ -80,6 +80,25 @@ static bool is_shift(tensor_pipe *p, uint32_t stage)
     return true;
 }
 
+static bool has_reals(tensor_pipe *p, uint32_t stage)
+{
+    ref_list nodes = { 0 };
+    reached_nodes(p, p->memory, &stage_at(p, stage)->body, 1, &nodes);
+    for (uint32_t k = 0; k < nodes.count; k++)
+        if (kind_is_float(node_type(p, nodes.items[k]).kind)) return true;
+    return false;
+}
+
+/* Sums of whole numbers may fit narrow lanes, unless they share a body with reals. */
+static bool sums_stay_apart(inliner *i, uint32_t stage)
+{
+    tensor_pipe *p = i->pipe;
+    if (!kind_is_integer(stage_at(p, stage)->type.kind)) return false;
+    for (uint32_t r = stage + 1; r < p->stages.count; r++)
+        if (stage_at(p, r)->kind == STAGE_compute && !i->gone[r] && stage_reads(p, &i->loads, r, stage) && has_reals(p, r)) return true;
+    return false;
+}
+
 /* Why a stage goes into its readers, or NULL. */
 static const char *worth_inlining(inliner *i, uint32_t stage)
 {
@@ -95,7 +114,8 @@ static const char *worth_inlining(inliner *i, uint32_t stage)
     bool is_cheap = !cost.folds && cost.loads == 0 && cost.operations <= 4;
     if (s->rank == 0) return is_cheap ? "it is a few operations on numbers" : NULL;
     if (is_shift(p, stage) && !r.padded) return "it only shifts what it reads";
-    if (r.count == 1 && !r.in_fold && !r.padded) return "it is read at one place";
+    bool is_kept = cost.folds && sums_stay_apart(i, stage);
+    if (r.count == 1 && !r.in_fold && !r.padded && !is_kept) return "it is read at one place";
     if (cost.folds) return NULL;
     if (cost.loads == 1 && cost.identity && cost.operations == 0) return r.x_varies ? NULL : "it only converts, which is cheaper than a buffer of the wider type";
     bool is_small = cost.loads <= 1 && cost.operations <= 2 && r.count <= 2 && !r.in_fold && !r.padded;

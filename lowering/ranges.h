@@ -36,4 +36,8 @@ range node_range(const ranges *r, ref node);
 range kind_range(kind k);       /* all values of a kind */
 bool  range_is_exact(range a, double most);      /* the scale is known and every |k| <= most */
 
+/* The operands of next = acc + element or acc + weight * element; all 0 for another form. The weight is the first factor. */
+typedef struct summand { ref acc, weight, element; } summand;
+summand summand_of(const tensor_pipe *p, uint32_t fold, int which);
+
 #endif

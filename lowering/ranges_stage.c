@@ -178,12 +178,10 @@ static void add_up(kind k, range init, sum s, double n, range *total, range *par
     *partial = range_rounded(k, *partial);
 }
 
-/* The operands of acc + element and acc + weight * element. */
-typedef struct summand { ref acc, weight, element; } summand;
-
-static summand summand_of(const tensor_pipe *p, ref next)
+summand summand_of(const tensor_pipe *p, uint32_t fold, int which)
 {
     summand s = { 0, 0, 0 };
+    ref next = fold_at(p, fold)->next[which];
     tensor_op op = node_at(p, next)->op;
     if (op == OP_muladd || op == OP_fma) {
         s = (summand){ node_arg(p, next, 2), node_arg(p, next, 0), node_arg(p, next, 1) };
@@ -194,7 +192,9 @@ static summand summand_of(const tensor_pipe *p, ref next)
         if (node_at(p, s.element)->op == OP_mul)
             s = (summand){ s.acc, node_arg(p, s.element, 0), node_arg(p, s.element, 1) };
     }
-    return s;
+    const tensor_node *acc = node_at(p, s.acc);
+    bool is_sum = acc->op == OP_acc && acc->payload == fold && acc->index == which;
+    return is_sum ? s : (summand){ 0, 0, 0 };
 }
 
 /* False when `next` is something else than a sum. */
@@ -203,8 +203,8 @@ static bool of_sum(const ranges *r, uint32_t fold, int which, range *out)
     const tensor_pipe *p = r->pipe;
     const tensor_fold *f = fold_at(p, fold);
     ref next = f->next[which];
-    summand s = summand_of(p, next);
-    if (!s.acc || node_at(p, s.acc)->op != OP_acc || node_at(p, s.acc)->payload != fold || node_at(p, s.acc)->index != which)
+    summand s = summand_of(p, fold, which);
+    if (!s.acc)
         return false;
     double least, most;
     count_elements(r, f, &least, &most);

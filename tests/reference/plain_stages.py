@@ -76,6 +76,35 @@ class PlainStages:
             choices = [f"exp(-abs({a}))", f"sin({a} / 64)", f"atan2({a}, {b})", f"log2(abs({a}) + 1)", f"tanh({a})"]
         return self.random.choice(choices)
 
+    def plain_halves(self, source):
+        """Reals that are whole numbers of halves, eighths ...: nothing is rounded before the last conversion."""
+        if source.base not in ("u8", "i8", "u16", "i16"):
+            return self.simple(f"f32({source.name}) * 0.5", source, "f32")
+        other = self.overlapping(source) if self.random.random() < 0.5 else None
+        if other and other.base not in ("u8", "i8", "u16", "i16"):
+            other = None
+        text = self.halves([source.name] + ([other.name] if other else []), 3)
+        domain = source.domain
+        if other and re.search(rf"\b{other.name}\b", text):
+            other.used = True
+            domain = intersect(source.domain, other.domain)
+        base = self.random.choice(("u8", "i8", "u16", "i16", "i32", "f32", "bool"))
+        text = f"({source.name} * 0.5 + {text})"
+        if base == "bool":
+            return self.simple(f"({text} < 20.25 ? {source.name} : 3)", source, source.base, domain=domain)
+        self.simple(f"{base}({text})", source, base, domain=domain)
+
+    def halves(self, names, depth):
+        if depth == 0 or self.random.random() < 0.15:
+            return f"f32({self.random.choice(names)})"
+        a, b = self.halves(names, depth - 1), self.halves(names, depth - 1)
+        number = self.random.choice(("2", "4", "0.5", "-2", "8.0"))
+        return self.random.choice((
+            f"({a} + {b})", f"({a} - {b})", f"({a} / {number})", f"({a} * {number})", f"({a} + {number})",
+            f"abs({a})", f"(-{a})", f"min({a}, {b})", f"max({a}, {number})", f"floor({a})", f"ceil({a} / 4)",
+            f"trunc({a} / 8)", f"round({a} / 2)", f"({a} / 2 < {b} ? {a} : {number})",
+            f"clamp({a} / 2, -{number.strip('-')}, 100)", f"({a} / 16 * {number} + {b} / 4)"))
+
     def plain_pixel(self, source):
         """Swizzles and pixels put together."""
         if source.lanes == 1:

@@ -9,7 +9,7 @@ import itertools
 WINDOW_OPS = ("conv", "sum", "where", "minmax", "median", "gather")
 BORDERS = ("none", "edge", "reflect", "reflect101", "wrap", "zero", "constant", "custom", "mixed")
 TYPES = ("u8", "i8", "u16", "i16", "i32", "u32", "f16", "f32")
-PLAIN_OPS = ("point", "table", "crop", "paste", "concat", "origin", "sized pad", "resample", "flip", "pixel", "list",
+PLAIN_OPS = ("point", "table", "crop", "paste", "concat", "origin", "sized pad", "resample", "flip", "pixel", "halves", "list",
              "function", "arg", "mean", "whole", "kernel function", "dilated", "run time kernel", "volume", "line",
              "array", "pipe", "border picture", "rates", "far", "coordinates", "mirror")
 INTEGERS = TYPES[:6]

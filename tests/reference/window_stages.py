@@ -173,7 +173,7 @@ class WindowStages:
         if unsigned:
             text = f"u32({text})"
         elif self.random.random() < 0.2:
-            text, floating = f"{text} / {self.random.choice((16, 3))}", True
+            text, floating = f"{text} / {self.random.choice((16, 4, 3))}", True
         origin = (-window.low[0], -window.low[1])
         inside = 0 <= origin[0] < width and 0 <= origin[1] < height
         if inside:
