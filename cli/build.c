@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPT_OUTPUT = 1, OPT_HEADER, OPT_TARGET, OPT_CPU, OPT_STRICT, OPT_LAYOUT, OPT_PIPE, OPT_SKIP, OPT_TILE, OPT_NO_FUSE,
+enum { OPT_OUTPUT = 1, OPT_HEADER, OPT_TARGET, OPT_CPU, OPT_STRICT, OPT_LAYOUT, OPT_PIPE, OPT_SKIP, OPT_TILE, OPT_STREAM, OPT_NO_FUSE,
        OPT_FORCE_BORDER };
 
 static const option_row rows[] = {
@@ -22,6 +22,7 @@ static const option_row rows[] = {
     {OPT_PIPE, "pipe", 'p', "NAME", "this pipe only"},
     {OPT_SKIP, "skip", 0, "PASS", "leave an exact pass out"},
     {OPT_TILE, "tile", 0, "WxH", "column block and strip height"},
+    {OPT_STREAM, "stream", 0, "always|never", "store rows past the caches, or don't (chosen from sizes at run time)"},
     {OPT_NO_FUSE, "no-fuse", 0, NULL, "every stage is stored (test switch)"},
     {OPT_FORCE_BORDER, "force-border", 0, NULL, "every read goes through its border map (test switch)"},
     {0}};
@@ -55,6 +56,7 @@ static bool parse_option(build_line *line, int id, const char *value, report *r)
     case OPT_PIPE:         c->pipe = value; return true;
     case OPT_SKIP:         strings_add(&line->skip, value); return true;
     case OPT_TILE:         return parse_tile(r, value, &c->tile_width, &c->tile_rows);
+    case OPT_STREAM:       return parse_stream(r, value, &c->stream);
     case OPT_NO_FUSE:      c->no_fuse = 1; return true;
     case OPT_FORCE_BORDER: c->force_border = 1; return true;
     }

@@ -159,6 +159,14 @@ bool parse_tile(report *r, const char *text, int32_t *width, int32_t *rows)
     return false;
 }
 
+bool parse_stream(report *r, const char *text, halo_stream *stream)
+{
+    *stream = strcmp(text, "always") == 0 ? HALO_STREAM_ALWAYS : strcmp(text, "never") == 0 ? HALO_STREAM_NEVER : HALO_STREAM_CHOSEN;
+    if (*stream == HALO_STREAM_CHOSEN)
+        report_usage(r, "--stream is always or never, not `%s`", text);
+    return *stream != HALO_STREAM_CHOSEN;
+}
+
 /* ---- lists of strings ------------------------------------------------------------------------ */
 
 void *must(void *memory)

@@ -64,6 +64,7 @@ void options_help(const option_row *rows, const char *usage, const char *about, 
 /* Whole numbers of an option: false was reported. */
 bool parse_count(report *r, const char *option, const char *text, int32_t lowest, int32_t *value);
 bool parse_tile(report *r, const char *text, int32_t *width, int32_t *rows);
+bool parse_stream(report *r, const char *text, halo_stream *stream);
 
 /* ---- lists of strings ------------------------------------------------------------------------ */
 

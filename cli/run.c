@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { OPT_OUTPUT = 1, OPT_PIPE, OPT_THREADS, OPT_DEPTH, OPT_STRICT, OPT_TIME, OPT_REPEAT, OPT_QUIET, OPT_INTERPRET, OPT_SKIP,
-       OPT_TILE, OPT_FORCE_BORDER, OPT_NO_FUSE, OPT_REPARSE, OPT_NO_VERIFY, OPT_BATCH };
+       OPT_TILE, OPT_STREAM, OPT_FORCE_BORDER, OPT_NO_FUSE, OPT_REPARSE, OPT_NO_VERIFY, OPT_BATCH };
 
 static const option_row rows[] = {
     {OPT_OUTPUT, "output", 'o', "FILE", "where to: FILE, or OUTPUT=FILE for each of several, or DIR/ for many pictures"},
@@ -21,6 +21,7 @@ static const option_row rows[] = {
     {OPT_INTERPRET, "interpret", 0, "[=written]", "by the reference interpreter; =written: what the script says, in doubles"},
     {OPT_SKIP, "skip", 0, "PASS", "leave an exact pass out (`halo show --list` names them)"},
     {OPT_TILE, "tile", 0, "WxH", "column block and strip height; 0 leaves one to the compiler"},
+    {OPT_STREAM, "stream", 0, "always|never", "store rows past the caches, or don't (chosen from sizes at run time)"},
     {OPT_FORCE_BORDER, "force-border", 0, NULL, "every read goes through its border map (test switch)"},
     {OPT_NO_FUSE, "no-fuse", 0, NULL, "every stage is stored (test switch)"},
     {OPT_REPARSE, "reparse", 0, NULL, "reread the IR from its text after every pass (test switch)"},
@@ -100,6 +101,7 @@ static bool parse_option(run_line *line, int id, const char *value)
     case OPT_INTERPRET:    return parse_interpret(line, value);
     case OPT_SKIP:         strings_add(&line->skip, value); return true;
     case OPT_TILE:         return parse_tile(r, value, &c->tile_width, &c->tile_rows);
+    case OPT_STREAM:       return parse_stream(r, value, &c->stream);
     case OPT_FORCE_BORDER: c->force_border = 1; return true;
     case OPT_NO_FUSE:      c->no_fuse = 1; return true;
     case OPT_REPARSE:      c->reparse = 1; return true;

@@ -2,6 +2,7 @@
  * Objects and headers of the ahead-of-time library, and the backend's options from the program's. */
 #include "runtime/program.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,11 +41,14 @@ static bool set_layout(halo_program *program, const tensor_pipe *pipe, const cha
     return false;
 }
 
+static_assert((int)HALO_STREAM_ALWAYS == CPU_STREAM_always && (int)HALO_STREAM_NEVER == CPU_STREAM_never, "choices keep their numbers");
+
 bool program_cpu_options(halo_program *program, const tensor_pipe *pipe, cpu_options *options)
 {
     const halo_options *o = &program->options;
     *options = (cpu_options){.triple = o->target, .cpus = o->cpus, .n_cpus = (int)o->n_cpus, .no_fuse = o->no_fuse,
-                             .force_border = o->force_border, .tile_width = o->tile_width, .tile_rows = o->tile_rows};
+                             .force_border = o->force_border, .tile_width = o->tile_width, .tile_rows = o->tile_rows,
+                             .stream = (cpu_stream)o->stream};
     if (o->n_layouts == 0)
         return true;
     cpu_layout *layouts = ARENA_ARRAY(program->memory, cpu_layout, pipe->n_inputs + pipe->outputs.count);

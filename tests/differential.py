@@ -59,7 +59,7 @@ def random_switches(source, passes):
     choices = [[], [], ["--threads", str(source.randint(1, 3))],
                ["--tile", f"{source.choice((0, 8, 16, 40))}x{source.choice((1, 2, 5, 8, 17))}"],
                ["--tile", f"{source.choice((0, 16))}x{source.choice((3, 8))}", "--threads", "3"],
-               ["--force-border"], ["--no-fuse"], ["--strict"], ["--reparse"]]
+               ["--stream", "always"], ["--stream", "always", "--threads", "2"], ["--force-border"], ["--no-fuse"], ["--strict"], ["--reparse"]]
     if passes:
         choices += [["--skip", source.choice(passes)]] * 2
     return source.choice(choices)

@@ -9,6 +9,9 @@
 /* How an input or output lies in the host's memory. */
 typedef enum cpu_layout { CPU_LAYOUT_interleaved, CPU_LAYOUT_planar, CPU_LAYOUT_bgra } cpu_layout;
 
+/* Streaming stores: chosen by the driver from the pictures' sizes. */
+typedef enum cpu_stream { CPU_STREAM_chosen, CPU_STREAM_always, CPU_STREAM_never } cpu_stream;
+
 /* Test switches and targets. None but `strict` (of the pipe) changes a bit of any result. */
 typedef struct cpu_options {
     const char *triple;                /* NULL: this machine's */
@@ -18,6 +21,7 @@ typedef struct cpu_options {
     bool        no_fuse;               /* every stage is stored */
     bool        force_border;          /* every read goes through its border map */
     int32_t     tile_width, tile_rows; /* column block and strip height; 0: chosen */
+    cpu_stream  stream;
 } cpu_options;
 
 typedef enum cpu_text { CPU_TEXT_dispatch, CPU_TEXT_kernel, CPU_TEXT_llvm, CPU_TEXT_asm, CPU_TEXT_explain, CPU_TEXT_explain_json } cpu_text;

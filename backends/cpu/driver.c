@@ -41,7 +41,7 @@ typedef struct call {
     driver_run  run;
     const halo_image *const *inputs;
     const halo_image *const *outputs;
-    int32_t    *slots, *dims;
+    int32_t    *slots, *dims, *streams;
     region     *regions;               /* one per memory */
     stage_need *needs;
     int32_t    *line_slots;
@@ -77,13 +77,14 @@ static int call_begin(call *c, const haloi_code *code, const halo_exec *exec)
     c->run.work_done = c->run.work_total = 0;
     c->run.reported = 0;
     c->owned = NULL;
-    int64_t bytes = round64(4ll * h->n_slots) + round64(4ll * h->n_dims) + round64((int64_t)sizeof(region) * h->n_memories)
+    int64_t bytes = round64(4ll * h->n_slots) + round64(4ll * h->n_dims) + round64(4ll * h->n_memories) + round64((int64_t)sizeof(region) * h->n_memories)
         + round64((int64_t)sizeof(stage_need) * h->n_stages) + round64(4ll * h->n_stages)
         + round64((int64_t)sizeof(haloi_view) * h->n_memories) + round64((int64_t)sizeof(void *) * h->n_memories);
     char *at = c->arena = take(exec, bytes);
     if (!at) return HALO_ERROR_MEMORY;
     c->slots = cut(&at, 4ll * h->n_slots);
     c->dims = cut(&at, 4ll * h->n_dims);
+    c->streams = cut(&at, 4ll * h->n_memories);
     c->regions = cut(&at, (int64_t)sizeof(region) * h->n_memories);
     c->needs = cut(&at, (int64_t)sizeof(stage_need) * h->n_stages);
     c->line_slots = cut(&at, 4ll * h->n_stages);
@@ -93,6 +94,7 @@ static int call_begin(call *c, const haloi_code *code, const halo_exec *exec)
     c->run.slots = c->slots;
     c->run.dims = c->dims;
     c->run.views = c->views;
+    c->run.streams = c->streams;
     return HALO_OK;
 }
 
@@ -284,7 +286,7 @@ static int32_t worker_count(const call *c, int64_t n_tasks)
     return (int32_t)max64(1, min64(n, n_tasks));
 }
 
-enum { LINE_BUDGET_BYTES = 768 * 1024 };     /* what a worker's lines may take before columns are cut into blocks */
+enum { LINE_BUDGET_BYTES = 768 * 1024 };     /* what a worker's rows may take before columns are cut into blocks */
 
 static int64_t measure_lines(section_run *r, call *c, int32_t block_width)
 {
@@ -299,14 +301,35 @@ static int64_t measure_lines(section_run *r, call *c, int32_t block_width)
     return most;
 }
 
+/* Bytes of memories' rows that a stage reads again for its next rows, for the needs at hand: they should stay in the cache as
+ * lines do. */
+static int64_t measure_windows(const section_run *r, const call *c)
+{
+    const plan_view *plan = &c->run.plan;
+    int64_t all = 0;
+    for (int m = 0; m < plan->header->n_memories; m++) {
+        int64_t most = 0;
+        for (int k = 0; k < r->section->n_stages; k++)
+            for (int j = r->stages[k].first_edge; j < r->stages[k].first_edge + r->stages[k].n_edges; j++) {
+                const plan_edge *e = &plan->edges[j];
+                if (e->producer >= 0 || e->memory != m || e->kind != PLAN_EDGE_row) continue;
+                int64_t rows = max64(0, (int64_t)c->slots[e->hi_y] - c->slots[e->lo_y] + 1 - e->p_y);
+                most = max64(most, rows * span_count(index_span(e->p_x, e->q_x, c->needs[k].x, c->slots[e->lo_x], c->slots[e->hi_x])));
+            }
+        all += most * plan->memories[m].component_bytes * plan->memories[m].lanes;
+    }
+    return all;
+}
+
 static int32_t choose_block(section_run *r, call *c)
 {
     const plan_header *h = c->run.plan.header;
     int64_t width = span_count(r->x);
     int32_t asked = h->tile_width > 0 ? h->tile_width : r->section->tile_width;
     if (asked > 0) return (int32_t)min64(width, asked);
-    int64_t whole = measure_lines(r, c, (int32_t)width);
-    if (whole <= LINE_BUDGET_BYTES || width < 512) return (int32_t)width;
+    if (width < 512) return (int32_t)width;
+    int64_t whole = measure_lines(r, c, (int32_t)width) + measure_windows(r, c);
+    if (whole <= LINE_BUDGET_BYTES) return (int32_t)width;
     int64_t n_blocks = (whole + LINE_BUDGET_BYTES - 1) / LINE_BUDGET_BYTES;
     int64_t block = (width + n_blocks - 1) / n_blocks;
     task_needs(r, (span32){ r->x.lo, r->x.lo }, r->y, c->needs);
@@ -325,8 +348,9 @@ static int32_t choose_strip(const section_run *r, const call *c, int32_t workers
     if (workers <= 1) return (int32_t)height;
     int64_t least = max64(16, 8 * halo);
     int64_t wanted = (height + 4 * workers - 1) / (4 * workers);
-    int64_t even = (height + workers - 1) / workers;
-    return (int32_t)max64(1, min64(max64(wanted, least), even));
+    int64_t rounds = max64(1, height / max64(wanted, least) / workers);       /* so many strips for every worker, all alike */
+    int64_t even = (height + rounds * workers - 1) / (rounds * workers);
+    return (int32_t)min64(height, (even + r->batch - 1) / r->batch * r->batch);
 }
 
 /* The section's tasks run dry: nothing is made, but who reads which row of a line, and how far ahead the line is by then, is
@@ -398,6 +422,7 @@ static int run_section(call *c, const plan_section *section)
     sinks_extent(c, &r);
     r.n_tasks = span_count(r.outer[0]) * span_count(r.outer[1]) * span_count(r.outer[2]);
     if (span_is_empty(r.x) || span_is_empty(r.y) || r.n_tasks == 0) return HALO_OK;
+    choose_streams(&c->run.plan, section, c->slots, c->regions, worker_count(c, INT32_MAX), c->streams);
     r.batch = 1;
     for (int k = 0; k < section->n_stages; k++) if (r.stages[k].group > r.batch) r.batch = r.stages[k].group;
     int64_t lines = choose_tasks(c, &r);

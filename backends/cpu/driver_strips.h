@@ -2,11 +2,11 @@
  * Running one section: strips of rows are dealt to workers; inside a strip rows slide. A stage is asked for rows up to some
  * y (`ensure_rows`), asks its producers for the rows that takes, and makes what is missing, in order, each once. Its line
  * buffer keeps the last `slots` rows: enough for every reader, whatever border maps do, because the tasks were run dry first
- * to count them (plan_lines of driver.c). */
+ * to count them (plan_lines of driver.c), but for the many steps in a strip's middle that are alike. */
 #ifndef HALO_BACKENDS_CPU_DRIVER_STRIPS_H
 #define HALO_BACKENDS_CPU_DRIVER_STRIPS_H
 
-#include "backends/cpu/driver_regions.h"
+#include "backends/cpu/driver_stream.h"
 
 enum { WORK_QUANTUM = 1 << 22 };      /* operations between two looks at `cancelled`: about a millisecond */
 
@@ -17,6 +17,7 @@ typedef struct driver_run {
     const void        *params;
     const int32_t     *slots, *dims;
     const haloi_view  *views;
+    const int32_t     *streams;           /* per memory: sinks of the section at hand stream there */
     const halo_exec   *exec;
     int                no_overlap;
     int                stop;              /* atomic: somebody cancelled */
@@ -27,6 +28,7 @@ typedef struct driver_run {
 
 typedef struct line {                     /* a stage's rows in one strip */
     int32_t next, first;                  /* next row to make; the row of slot 0 */
+    int32_t before;                       /* dry: `next` a step ago */
     int32_t slots;
     char   *base;                         /* column 0 (virtual) of slot 0 */
     int64_t row_bytes, plane_bytes;
@@ -107,16 +109,19 @@ static inline void check_row(const line *l, int64_t y)
 #endif
 }
 
+/* Rows count from the line's first, in 32 bits: a division of 64 takes twice as long. */
+static int64_t line_slot(const line *l, int64_t y) { return (uint32_t)(y - l->first) % (uint32_t)l->slots; }
+
 static char *line_row(const line *l, int64_t y)
 {
-    return l->base + (y - l->first) % l->slots * l->row_bytes;
+    return l->base + line_slot(l, y) * l->row_bytes;
 }
 
 static void point_at_lines(const line *l, const plan_edge *e, row_map m, int64_t index, int64_t count, char **rows)
 {
     int64_t last = index + count - 1;
     if (e->q_y == 1 && (m.border == PLAN_BORDER_none || (index >= m.rows.lo && last <= m.rows.hi))) {
-        int64_t slot = (index - l->first) % l->slots;
+        int64_t slot = line_slot(l, index);
         char *row = l->base + slot * l->row_bytes;
         for (int64_t k = 0; k < count; k++) {
             check_row(l, index + k);
@@ -150,6 +155,8 @@ static void point_edges(worker *w, const plan_stage *s, int32_t y, int32_t n_row
     const plan_stage *stages = w->section->stages;
     const int32_t *slots = run->slots;
     int32_t first = s->first_edge - stages[0].first_edge;
+    const stage_need *need = &w->needs[s - stages];
+    int ahead = w->section->section->n_stages > 1 && y + n_rows <= need->y.hi;
     for (int j = 0; j < s->n_edges; j++) {
         const plan_edge *e = &run->plan.edges[s->first_edge + j];
         if (e->kind == PLAN_EDGE_anywhere) continue;
@@ -168,6 +175,7 @@ static void point_edges(worker *w, const plan_stage *s, int32_t y, int32_t n_row
             table->last_column = slots[m->hi[0]];
             table->plane_bytes = run->views[e->memory].plane_bytes;
             point_at_memory(&run->views[e->memory], e, bounds_of(slots, m->lo, m->hi, 1), index, count, table->row);
+            if (ahead) fetch_ahead(m, &run->views[e->memory], e, slots, need->x, index + count, (int64_t)e->p_y * n_rows);
         }
     }
     w->frame.rows = w->edge_rows + first;
@@ -175,12 +183,13 @@ static void point_edges(worker *w, const plan_stage *s, int32_t y, int32_t n_row
 
 static inline void copy_pixel(char *to, const char *from, int32_t n_bytes)
 {
-    switch (n_bytes) {
-    case 1: *to = *from; break;
-    case 2: *(uint16_t *)(void *)to = *(const uint16_t *)(const void *)from; break;
-    case 4: *(uint32_t *)(void *)to = *(const uint32_t *)(const void *)from; break;
-    default: for (int32_t k = 0; k < n_bytes; k++) ((volatile char *)to)[k] = from[k];
+    for (; n_bytes >= 4; n_bytes -= 4, to += 4, from += 4) __builtin_memcpy(to, from, 4);
+    if (n_bytes >= 2) {
+        __builtin_memcpy(to, from, 2);
+        to += 2;
+        from += 2;
     }
+    if (n_bytes & 1) *to = *from;
 }
 
 /* Columns beyond the domain repeat columns inside it, as the readers' border says. */
@@ -247,6 +256,7 @@ static void make_line_rows(worker *w, int k, int32_t y, int32_t n_rows)
     for (int32_t r = 0; r < n_rows; r++) {
         if (s->border_x == PLAN_BORDER_none) break;
         if (s->border_x != PLAN_BORDER_value) { fill_ends(s, need, dx, l, made[r]); continue; }
+        if (s->ends_stay && (int64_t)y + r - l->first >= l->slots) continue;
         w->destination.row = made + r;
         fill_value_ends(w, s, need, dx, y + r);
     }
@@ -265,7 +275,18 @@ static void make_sink_rows(worker *w, int k, int32_t y, int32_t n_rows)
     w->destination.plane_bytes = view->plane_bytes;
     point_edges(w, s, y, n_rows);
     haloi_row_function f = run->code->functions[n_rows == s->group && n_rows > 1 ? s->group_function : s->row_function];
-    f(&w->frame, y, need->x.lo, need->x.hi + 1);
+    int32_t x0 = need->x.lo, end = need->x.hi + 1;
+    span32 past = EMPTY_SPAN;
+    if (run->streams[s->memory] && s->streams && !run->no_overlap)
+        past = streamed_columns(&run->plan.memories[s->memory], view, row, n_rows, need->x, run->plan.header->stream == PLAN_STREAM_always);
+    if (!span_is_empty(past)) {
+        if (past.lo > x0) f(&w->frame, y, x0, past.lo);
+        w->frame.streaming = 1;
+        x0 = past.hi + 1;
+        f(&w->frame, y, past.lo, x0);
+        w->frame.streaming = 0;
+    }
+    if (x0 < end) f(&w->frame, y, x0, end);
     account(w, (int64_t)w->section->run->slots[s->cost] * span_count(need->x) * n_rows);
 }
 
@@ -341,7 +362,7 @@ static int64_t place_lines(const plan_stage *stages, int n_stages, const stage_n
     int64_t at = 0;
     for (int k = 0; k < n_stages; k++) {
         const plan_stage *s = &stages[k];
-        lines[k].next = lines[k].first = needs[k].y.lo;
+        lines[k].next = lines[k].first = lines[k].before = needs[k].y.lo;
         if (s->memory >= 0 || span_is_empty(needs[k].ends)) { lines[k].slots = 1; continue; }
         int64_t lead = ((int64_t)needs[k].x.lo - needs[k].ends.lo) * s->pixel_bytes;      /* the first made pixel is aligned */
         if (span_is_empty(needs[k].x) || lead < 0) lead = 0;
@@ -373,6 +394,42 @@ static void task_needs(const section_run *r, span32 x, span32 y, stage_need *nee
     section_needs(&r->run->plan, section, slots, needs, NULL);
 }
 
+/* How many rows further stage k does as it did in the step that made the rows before its next: its reads stay clear of
+ * borders, and nothing that is asked of a producer ends. 0: it did otherwise, or rates differ. */
+static int64_t rows_alike(const worker *w, int k, int32_t step)
+{
+    const section_run *r = w->section;
+    const plan_stage *s = &r->stages[k];
+    const int32_t *slots = r->run->slots;
+    const line *l = &w->lines[k];
+    span32 own = bounds_of(slots, s->lo, s->hi, 1);
+    if ((int64_t)l->next - l->before != step || (s->value_y && l->before < own.lo)) return 0;
+    int64_t ahead = l->next + 2ll * step, alike = min64(w->needs[k].y.hi, own.hi) - ahead;
+    for (int j = s->first_edge; j < s->first_edge + s->n_edges; j++) {
+        const plan_edge *e = &r->run->plan.edges[j];
+        if (e->producer < 0) continue;
+        const plan_stage *p = &r->stages[e->producer];
+        span32 rows = bounds_of(slots, p->lo, p->hi, 1);
+        if (e->p_y != 1 || e->q_y != 1 || (int64_t)l->before + slots[e->lo_y] < rows.lo) return 0;
+        alike = min64(alike, min64(rows.hi, w->needs[e->producer].y.hi) - (ahead + slots[e->hi_y]));
+    }
+    return max64(alike, 0);
+}
+
+/* Once all stages do in a step what they did in the step before, a dry run skips to where one of them will do otherwise. */
+static int64_t skip_alike(worker *w, int32_t step, int64_t left)
+{
+    int n = w->section->section->n_stages;
+    int64_t skip = left - step;
+    for (int k = 0; k < n && skip > 0; k++) if (!span_is_empty(w->needs[k].y)) skip = min64(skip, rows_alike(w, k, step));
+    skip = skip > 0 ? skip / step * step : 0;
+    for (int k = 0; k < n; k++) {
+        w->lines[k].before = w->lines[k].next;
+        if (!span_is_empty(w->needs[k].y)) w->lines[k].next += (int32_t)skip;
+    }
+    return skip;
+}
+
 static void run_strip(worker *w, span32 x, span32 y)
 {
     section_run *r = w->section;
@@ -387,11 +444,13 @@ static void run_strip(worker *w, span32 x, span32 y)
         }
     place_lines(r->stages, section->n_stages, w->needs, r->line_slots, w->lines, (char *)w->lines + r->line_offset_bytes);
     int32_t step = r->batch;
-    for (int64_t row = y.lo; row <= y.hi && !__atomic_load_n(&r->run->stop, __ATOMIC_RELAXED); row += step)
+    for (int64_t row = y.lo; row <= y.hi && !__atomic_load_n(&r->run->stop, __ATOMIC_RELAXED); row += step) {
+        if (w->dry) row += skip_alike(w, step, y.hi - row);
         for (int k = driver; k < section->n_stages; k++) {
             int64_t shift = (int64_t)slots[r->stages[k].lo[1]] - slots[r->stages[driver].lo[1]];
             if (!span_is_empty(w->needs[k].x)) ensure_rows(w, k, min64(row + step - 1, y.hi) + shift);
         }
+    }
 }
 
 static void run_task(worker *w, int64_t task)
@@ -470,6 +529,7 @@ static void worker_begin(worker *w, section_run *r, int32_t index)
     w->frame.views = r->run->views;
     w->frame.destination = &w->destination;
     w->frame.no_overlap = r->run->no_overlap;
+    w->frame.streaming = 0;
     for (int d = 0; d < 3; d++) w->frame.outer[d] = 0;
 }
 
@@ -503,6 +563,7 @@ static void section_task(void *context, int32_t index)
         run_task(&w, task);
     }
     __atomic_add_fetch(&r->run->work_done, w.work, __ATOMIC_RELAXED);
+    end_streaming();
     leave_float_mode(mode);
 }
 

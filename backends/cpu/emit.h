@@ -41,6 +41,8 @@ typedef struct splat_entry { LLVMValueRef scalar, vector; int lanes; } splat_ent
 typedef enum entry_kind { ENTRY_row, ENTRY_moved_row, ENTRY_field, ENTRY_plane, ENTRY_view, ENTRY_destination, ENTRY_lookup } entry_kind;
 typedef struct row_entry { entry_kind kind; int edge; int32_t number; int plane; LLVMValueRef value; } row_entry;
 
+typedef struct row_store { LLVMValueRef at, value; int element_bytes; } row_store;
+
 typedef struct emitter {
     emit_module    *m;
     tensor_pipe    *pipe;
@@ -63,6 +65,7 @@ typedef struct emitter {
     uint8_t    *varying, *looping;    /* per node: 1 + whether it changes along the row, holds a fold; 0: not asked yet */
     LIST(splat_entry) splats;
     LIST(row_entry)   rows;
+    LIST(row_store)   stores;         /* of the body at hand, not written yet */
 } emitter;
 
 static inline LLVMContextRef emit_context(emitter *e) { return e->m->context; }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  * Whole functions. A row function walks the columns [x0, x1) three ways: steps of several vectors; then single vectors, the
  * last of which starts early enough to end at x1 (it computes some pixels a second time, which is harmless but in place);
- * then, for rows narrower than a vector or in place, one pixel at a time. The bulk has no branch but the loop's. */
+ * then, for rows narrower than a vector or in place, one pixel at a time. The bulk has no branch but the loop's and, where a
+ * picture's row is stored, whether its vectors go past the caches: one well-predicted branch a step, around the stores alone. */
 #include "backends/cpu/emit.h"
 
 #include <string.h>
@@ -66,7 +67,50 @@ static LLVMValueRef destination_row(emitter *e, int row, int plane)
 static void store_elements(emitter *e, LLVMValueRef row, LLVMValueRef element, LLVMValueRef v, int kind)
 {
     LLVMValueRef at = LLVMBuildGEP2(e->builder, emit_memory_type(e->m->context, kind), row, &element, 1, "");
-    LLVMSetAlignment(LLVMBuildStore(e->builder, v, at), kind_get((enum kind)kind)->n_bytes);
+    LIST_PUSH(e->m->memory, e->stores, ((row_store){ at, v, kind_get((enum kind)kind)->n_bytes }));
+}
+
+static void write_stores(emitter *e)
+{
+    for (uint32_t k = 0; k < e->stores.count; k++) {
+        const row_store *s = &e->stores.items[k];
+        LLVMSetAlignment(LLVMBuildStore(e->builder, s->value, s->at), (unsigned)s->element_bytes);
+    }
+}
+
+/* In pieces as large as the alignment that the driver vouches for. */
+static void stream_store(emitter *e, const row_store *s)
+{
+    LLVMContextRef c = e->m->context;
+    LLVMTypeRef t = LLVMTypeOf(s->value);
+    unsigned n = LLVMGetVectorSize(t), piece = (unsigned)(e->stage->stream_bytes / s->element_bytes);
+    LLVMMetadataRef one = LLVMValueAsMetadata(emit_i32(e, 1));
+    LLVMValueRef mark = LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, &one, 1)), mask[64];
+    for (unsigned at = 0; at < n; at += piece) {
+        LLVMValueRef part = s->value, index = emit_i64(e, at);
+        for (unsigned k = 0; k < piece; k++) mask[k] = emit_i32(e, (int32_t)(at + k));
+        if (piece < n) part = LLVMBuildShuffleVector(e->builder, s->value, LLVMGetPoison(t), LLVMConstVector(mask, piece), "");
+        LLVMValueRef store = LLVMBuildStore(e->builder, part, LLVMBuildGEP2(e->builder, LLVMGetElementType(t), s->at, &index, 1, ""));
+        LLVMSetAlignment(store, (unsigned)e->stage->stream_bytes);
+        LLVMSetMetadata(store, LLVMGetMDKindIDInContext(c, "nontemporal", 11), mark);
+    }
+}
+
+/* Past the caches when `streaming` (NULL: never). */
+static void finish_stores(emitter *e, LLVMValueRef streaming)
+{
+    if (streaming) {
+        LLVMBasicBlockRef past = block(e, "past"), through = block(e, "through"), done = block(e, "stored");
+        LLVMBuildCondBr(e->builder, streaming, past, through);
+        LLVMPositionBuilderAtEnd(e->builder, past);
+        for (uint32_t k = 0; k < e->stores.count; k++) stream_store(e, &e->stores.items[k]);
+        LLVMBuildBr(e->builder, done);
+        LLVMPositionBuilderAtEnd(e->builder, through);
+        write_stores(e);
+        LLVMBuildBr(e->builder, done);
+        LLVMPositionBuilderAtEnd(e->builder, done);
+    } else write_stores(e);
+    e->stores.count = 0;
 }
 
 static void store_pixels(emitter *e, LLVMValueRef *parts, int n, int kind, int u, int row)
@@ -85,7 +129,7 @@ static void store_pixels(emitter *e, LLVMValueRef *parts, int n, int kind, int u
 
 /* ---- bodies ----------------------------------------------------------------------------------------------------------- */
 
-static void emit_body(emitter *e, ref body, type t, int lanes, int unroll)
+static void emit_body(emitter *e, ref body, type t, int lanes, int unroll, LLVMValueRef streaming)
 {
     e->lanes = lanes;
     e->unroll = unroll;
@@ -97,8 +141,21 @@ static void emit_body(emitter *e, ref body, type t, int lanes, int unroll)
             LLVMValueRef parts[TENSOR_MAX_LANES];
             for (int c = 0; c < n; c++) parts[c] = emit_to_memory(e, emit_part(e, body, u, row, c, true), t.kind);
             store_pixels(e, parts, n, t.kind, u, row);
+            if (!streaming) finish_stores(e, NULL);
         }
+    finish_stores(e, streaming);
     emit_forget(e, 2);
+}
+
+/* Whether the driver asks to stream; NULL in functions that can't. */
+static LLVMValueRef asked_to_stream(emitter *e)
+{
+    if (e->stage->stream_bytes == 0) return NULL;
+    LLVMBasicBlockRef back = emit_hoist_begin(e);
+    LLVMValueRef flag = emit_frame_field(e, offsetof(haloi_frame, streaming), i64_type(e->m), "streaming");
+    flag = LLVMBuildICmp(e->builder, LLVMIntNE, flag, emit_i64(e, 0), "");
+    emit_hoist_end(e, back);
+    return flag;
 }
 
 /* while (x + step <= limit) { body; x += step }; returns x after it. */
@@ -113,7 +170,7 @@ static LLVMValueRef steps_loop(emitter *e, ref body, type t, int lanes, int unro
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLE, next, limit, ""), inside, done);
     LLVMPositionBuilderAtEnd(b, inside);
     e->x = i;
-    emit_body(e, body, t, lanes, unroll);
+    emit_body(e, body, t, lanes, unroll, lanes > 1 ? asked_to_stream(e) : NULL);
     LLVMAddIncoming(i, (LLVMValueRef[]){ x, next }, (LLVMBasicBlockRef[]){ before, LLVMGetInsertBlock(b) }, 2);
     LLVMBuildBr(b, head);
     LLVMPositionBuilderAtEnd(b, done);
@@ -141,7 +198,9 @@ static LLVMValueRef vectors_loop(emitter *e, ref body, type t, int lanes, LLVMVa
     LLVMValueRef late = LLVMBuildICmp(b, LLVMIntSGT, i, last, "");
     e->x = LLVMBuildSelect(b, late, last, i, "");
     LLVMValueRef next = LLVMBuildAdd(b, e->x, emit_i64(e, lanes), "");
-    emit_body(e, body, t, lanes, 1);
+    /* The last vector overlaps what was streamed, unaligned. */
+    LLVMValueRef streaming = asked_to_stream(e);
+    emit_body(e, body, t, lanes, 1, streaming ? LLVMBuildAnd(b, streaming, LLVMBuildNot(b, late, ""), "") : NULL);
     LLVMAddIncoming(i, (LLVMValueRef[]){ x, next }, (LLVMBasicBlockRef[]){ before, LLVMGetInsertBlock(b) }, 2);
     LLVMBuildBr(b, head);
     LLVMPositionBuilderAtEnd(b, done);

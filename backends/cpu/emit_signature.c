@@ -69,7 +69,7 @@ char *emit_signature(emit_module *m, cpu_stage *stage, ref body, int group, int 
     reached_nodes(p, m->memory, &body, 1, &nodes);
     numbering n = { .local = ARENA_ARRAY(m->memory, uint32_t, p->nodes.count), .out = &out, .m = m, .stage = stage };
     const cpu_memory *to = stage->sink ? &m->schedule->memories.items[stage->memory] : NULL;
-    text_printf(&out, "lanes %d unroll %d rows %d flat %d planes %d bgra %d type %d.%d", stage->lanes, unroll, group, stage->flat,
+    text_printf(&out, "lanes %d stream %d unroll %d rows %d flat %d planes %d bgra %d type %d.%d", stage->lanes, stage->stream_bytes, unroll, group, stage->flat,
                 to ? to->planar : !stage->flat, to ? to->bgra : 0, node_type(p, body).kind, node_type(p, body).lanes);
     for (uint32_t k = 0; k < stage->edges.count; k++) describe_edge(&n, &stage->edges.items[k]);
     for (uint32_t k = 0; k < nodes.count; k++) {

@@ -22,6 +22,11 @@ enum { PLAN_BORDER_none, PLAN_BORDER_edge, PLAN_BORDER_reflect, PLAN_BORDER_refl
 
 enum { PLAN_ROLE_input, PLAN_ROLE_output, PLAN_ROLE_scratch };
 
+/* By footprint and last cache, or, for tests: whenever rows are aligned; never. */
+enum { PLAN_STREAM_chosen, PLAN_STREAM_always, PLAN_STREAM_never };
+/* Bytes of operands for a byte that is read or stored where arithmetic begins to bind. */
+enum { PLAN_STREAM_OPERANDS = 16 };
+
 /* How an edge reads: whole rows at sliding y with affine x; whole rows with computed x; anywhere. */
 enum { PLAN_EDGE_row, PLAN_EDGE_row_gather, PLAN_EDGE_anywhere };
 
@@ -58,8 +63,11 @@ typedef struct plan_stage {
     int32_t slab;                  /* a row of the line is that of all outer coordinates, one after another: so many; else 1 */
     int32_t border_x;              /* what its line buffer's ends hold (value: by fill_x) */
     int32_t value_y;               /* rows above and below exist and are made by fill_y */
+    int32_t ends_stay;             /* the border value along x is the same for all rows: a slot's ends are filled once */
     int32_t fill_x, fill_y;        /* functions that fill columns with the border value of an axis; -1: none */
     int32_t cost;                  /* slot: operations a pixel, for cancel, progress and the counter */
+    int32_t operand_bytes;         /* of an operation on one component, as vectors have it */
+    int32_t streams;               /* a sink whose functions have streaming stores */
 } plan_stage;
 
 /* The sinks are the last stages. */
@@ -71,6 +79,7 @@ typedef struct plan_section {
 typedef struct plan_header {
     int32_t n_inputs, n_outputs, n_memories, n_stages, n_edges, n_sections, n_slots, n_dims, n_functions;
     int32_t tile_width, tile_rows; /* for all sections, before @tile; 0: not given */
+    int32_t stream;                /* PLAN_STREAM_: when sinks use streaming stores */
     int32_t has_params;
     /* words that follow: memories, stages, edges, sections, then 2 words a dim (input, dimension) */
 } plan_header;
@@ -92,6 +101,7 @@ typedef struct haloi_frame {
     const haloi_rows *rows;        /* one per edge of the stage */
     const haloi_rows *destination;
     int64_t           no_overlap;  /* in place: a pixel must not be computed twice */
+    int64_t           streaming;   /* whole vectors go past the caches: every row of the destination begins a cache line at x0 */
     int32_t           outer[3];    /* coordinates of dimensions 2, 3, 4 */
 } haloi_frame;
 

@@ -10,6 +10,8 @@ static_assert((int)PLAN_BORDER_none == BORDER_none && (int)PLAN_BORDER_edge == B
               && (int)PLAN_BORDER_value == BORDER_value, "the driver numbers borders as border.def does");
 static_assert((int)PLAN_EDGE_row == READ_row && (int)PLAN_EDGE_row_gather == READ_row_gather && (int)PLAN_EDGE_anywhere == READ_anywhere,
               "the driver numbers edges as schedule.h does");
+static_assert((int)PLAN_STREAM_chosen == CPU_STREAM_chosen && (int)PLAN_STREAM_always == CPU_STREAM_always && (int)PLAN_STREAM_never == CPU_STREAM_never,
+              "the driver numbers choices as cpu.h does");
 static_assert((int)PLAN_ROLE_input == MEMORY_input && (int)PLAN_ROLE_output == MEMORY_output && (int)PLAN_ROLE_scratch == MEMORY_scratch,
               "the driver numbers roles as schedule.h does");
 
@@ -46,7 +48,8 @@ static plan_stage write_stage(cpu_schedule *s, const cpu_stage *c, int32_t first
     plan_stage w = { .group = c->group, .memory = c->sink ? c->memory : -1, .rank = t->rank, .first_edge = first_edge,
                      .pixel_bytes = c->flat ? bytes * t->type.lanes : bytes, .planes = c->flat ? 1 : t->type.lanes, .slab = c->planes,
                      .border_x = c->border_x, .value_y = c->value_y != 0, .fill_x = -1, .fill_y = -1,
-                     .cost = schedule_slot(s, stage_work(s, c)), .group_rows = c->group_rows ? schedule_slot(s, c->group_rows) : -1 };
+                     .ends_stay = c->value_x && depends_of(s->pipe, &s->all, c->value_x)->coords == 0,
+                     .cost = schedule_slot(s, stage_work(s, c)), .operand_bytes = s->target.vector_bytes / c->lanes, .streams = c->stream_bytes > 0, .group_rows = c->group_rows ? schedule_slot(s, c->group_rows) : -1 };
     w.row_function = (*function)++;
     w.group_function = c->group > 1 ? (*function)++ : w.row_function;
     if (c->value_x) w.fill_x = (*function)++;
@@ -93,7 +96,7 @@ plan_words plan_write(cpu_schedule *s)
     plan_header h = { .n_inputs = (int32_t)s->pipe->n_inputs, .n_outputs = (int32_t)s->pipe->outputs.count, .n_memories = (int32_t)memories.count,
                       .n_stages = (int32_t)stages.count, .n_edges = (int32_t)edges.count, .n_sections = (int32_t)sections.count,
                       .n_slots = (int32_t)s->slots.count, .n_dims = (int32_t)s->pipe->dims.count, .n_functions = function,
-                      .tile_width = s->options->tile_width, .tile_rows = s->options->tile_rows,
+                      .tile_width = s->options->tile_width, .tile_rows = s->options->tile_rows, .stream = s->options->stream,
                       .has_params = s->pipe->params.count > 0 };
     plan_words w = { .n_functions = (uint32_t)function };
     append(s, &w, &h, sizeof h);

@@ -48,6 +48,7 @@ typedef struct cpu_stage {
     int      unroll;                /* vectors a step */
     int      group;                 /* rows at once */
     int      planes;                /* a row is a slab of so many rows, one for each of its outer coordinates; else 1 */
+    int      stream_bytes;          /* of a sink: a streaming store's size and alignment; 0: it has none */
     uint8_t  border_x;              /* what the line's ends hold */
     ref      value_x, value_y;      /* border values of its line, or 0 */
     double   operations;            /* a pixel */

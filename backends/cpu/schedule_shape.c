@@ -2,6 +2,8 @@
  * The shape of every row function: whether pixels are treated as one flat line of components, how many vector lanes and
  * vectors a step takes, how many rows are made at once. The cost model is here and nowhere else; it never changes a bit. */
 #include "backends/cpu/lookup.h"
+#include "backends/cpu/plan.h"
+#include "backends/cpu/schedule.h"
 
 #include <string.h>
 
@@ -356,6 +358,21 @@ static bool spread_planes(cpu_schedule *s)
     return changed;
 }
 
+/* A vector of the bulk is stored in pieces of a power of two of bytes. Below 16 there is no vector store that streams; below
+ * half a vector it was computed in so many more bytes than are stored that arithmetic binds, and streaming loses 2 to 15 %; with
+ * many operations a pixel likewise, and their loop is left alone. */
+static int stream_bytes(shape_maker *m, const cpu_stage *c)
+{
+    type t = stage_at(m->s->pipe, c->stage)->type;
+    if (!c->sink || c->lanes == 1) return 0;
+    bool side_by_side = !c->flat && !m->s->memories.items[c->memory].planar;
+    int bytes = c->lanes * kind_get((kind)t.kind)->n_bytes * (side_by_side ? t.lanes : 1), piece = bytes & -bytes;
+    if (piece > m->s->target.vector_bytes) piece = m->s->target.vector_bytes;
+    int pixel = kind_get((enum kind)t.kind)->n_bytes * t.lanes;
+    double operands = c->operations * m->s->target.vector_bytes / c->lanes;
+    return piece < 16 || piece < m->s->target.vector_bytes / 2 || operands > 2 * PLAN_STREAM_OPERANDS * pixel ? 0 : piece;
+}
+
 void schedule_shapes(cpu_schedule *s)
 {
     do
@@ -363,6 +380,11 @@ void schedule_shapes(cpu_schedule *s)
     while (spread_planes(s));
     for (uint32_t k = 0; k < s->sections.count; k++) {
         cpu_section *section = &s->sections.items[k];
-        for (uint32_t j = 0; j < section->stages.count; j++) choose_shape(&(shape_maker){ s, section }, section_stage(section, (int)j));
+        for (uint32_t j = 0; j < section->stages.count; j++) {
+            shape_maker m = { s, section };
+            cpu_stage *c = section_stage(section, (int)j);
+            choose_shape(&m, c);
+            c->stream_bytes = stream_bytes(&m, c);
+        }
     }
 }

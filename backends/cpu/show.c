@@ -219,6 +219,9 @@ static void explain_stage(cpu_schedule *s, cpu_section *section, const cpu_stage
                 c->lanes, c->unroll, c->unroll == 1 ? "" : "s", c->group, c->group == 1 ? "" : "s",
                 c->flat && t.type.lanes > 1 ? "components in one flat line" : t.type.lanes > 1 ? "components in planes" : "one component",
                 c->operations, 100 * bulk_share(s, c), BULK_COLUMNS);
+    if (c->stream_bytes)
+        text_printf(out, "      stored past the caches, %d bytes at a time, where %s than the last cache holds and memory binds\n",
+                    c->stream_bytes, s->memories.items[c->memory].role == MEMORY_scratch ? "it is more" : "the dispatch reads and writes more");
     explain_reads(s, section, c, out);
 }
 
@@ -277,9 +280,9 @@ static void json_section(cpu_schedule *s, cpu_section *section, text *out)
         const cpu_stage *c = section_stage(section, (int)j);
         cut_reason why = c->sink ? s->plan.why[c->stage] : CUT_none;
         text_printf(out, "%s{\"name\": \"%s\", \"stored\": %s, \"why\": \"%s\", \"lanes\": %d, \"unroll\": %d, \"rows\": %d, \"flat\": %s, "
-                         "\"operations\": %.0f, \"bulk_share\": %.4f, \"loader\": %s, \"reads\": ",
+                         "\"streams\": %d, \"operations\": %.0f, \"bulk_share\": %.4f, \"loader\": %s, \"reads\": ",
                     j ? ", " : "", name_of(s, c->stage), c->sink ? "true" : "false", c->sink ? cut_text(why) : "", c->lanes, c->unroll, c->group,
-                    c->flat ? "true" : "false", c->operations, bulk_share(s, c), c->loader ? "true" : "false");
+                    c->flat ? "true" : "false", c->stream_bytes, c->operations, bulk_share(s, c), c->loader ? "true" : "false");
         json_reads(s, section, c, out);
         text_string(out, "}");
     }

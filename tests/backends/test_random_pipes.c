@@ -15,6 +15,7 @@ static cpu_options options_of(uint64_t seed)
 {
     random_source r = { seed + 1000 };
     cpu_options options = { .no_fuse = random_below(&r, 4) == 0, .force_border = random_below(&r, 4) == 0 };
+    options.stream = random_below(&r, 2) ? CPU_STREAM_always : CPU_STREAM_chosen;
     if (random_below(&r, 2)) {
         options.tile_width = 1 + random_below(&r, 6);
         options.tile_rows = 1 + random_below(&r, 6);
@@ -60,8 +61,8 @@ static void compare(arena *memory, uint64_t seed)
     for (int k = 0; k < RANDOM_PIPE_BYTES; k++)
         if (wanted[k] != got[k]) {
             fputs(printed, stderr);
-            fail_msg("seed %llu (no_fuse %d, force_border %d, tile %dx%d): byte %d is %02x, the interpreter has %02x", (unsigned long long)seed,
-                     options.no_fuse, options.force_border, options.tile_width, options.tile_rows, k, got[k], wanted[k]);
+            fail_msg("seed %llu (no_fuse %d, force_border %d, stream %d, tile %dx%d): byte %d is %02x, the interpreter has %02x", (unsigned long long)seed,
+                     options.no_fuse, options.force_border, options.stream, options.tile_width, options.tile_rows, k, got[k], wanted[k]);
         }
 }
 

@@ -32,7 +32,7 @@ class Usage(HaloTest):
 
     def test_values_of_options(self):
         for words, text in ([("--depth", "12"), "--depth is 8 or 16"], [("--threads", "many"), "--threads takes a whole number"],
-                            [("--threads", "0"), "from 1 on"], [("--tile", "8"), "WIDTHxROWS"], [("--tile", "8x99999999999"), "WIDTHxROWS"],
+                            [("--threads", "0"), "from 1 on"], [("--tile", "8"), "WIDTHxROWS"], [("--stream", "often"), "--stream is always or never"], [("--tile", "8x99999999999"), "WIDTHxROWS"],
                             [("--interpret=twice",), "--interpret takes nothing, or =written"], [("--repeat", "-1"), "--repeat"]):
             self.halo("run", "copy.pipe", "c.ppm", "-o", "o.ppm", *words, status=2, says=text)
         self.assertFalse(self.exists("o.ppm"))

@@ -169,7 +169,7 @@ class Switches(HaloTest):
                                 " return conv(pad(conv(pad(src, edge), k), reflect), k) }\n")
         self.halo("run", "blur.pipe", "a.pgm", "-o", "right.npy", "--interpret")
         right = self.read("right.npy")
-        for words in ([], ["--threads", "2"], ["--tile", "16x1"], ["--no-fuse"], ["--force-border"], ["--reparse"], ["--skip", "inline"],
+        for words in ([], ["--threads", "2"], ["--tile", "16x1"], ["--stream", "always"], ["--stream", "never"], ["--no-fuse"], ["--force-border"], ["--reparse"], ["--skip", "inline"],
                       ["--no-verify"], ["--threads", "1", "--tile", "0x1", "--no-fuse"]):
             self.halo("run", "blur.pipe", "a.pgm", "-o", "o.npy", *words)
             self.assertEqual(self.read("o.npy"), right, words)

@@ -5,6 +5,7 @@
 
 Reads `halo show --stage asm`: every innermost loop that has packed multiply-adds (packed adds, where the taps are whole numbers)
 holds no jump and no call but what ends it.
+Loops of little arithmetic also have streaming stores, as wide as their vectors.
 """
 import argparse
 import os
@@ -25,6 +26,14 @@ SCRIPTS = {
     "mixed": (f"pipe mixed(src: image u8) -> image f32 {{ return conv(pad(src, x: wrap, y: reflect101), {TAPS}) }}", 24),
     "chain": (f"pipe chain(src: image u8x3) -> image f32x3 {{\n a = conv(pad(src, edge), {TAPS})\n"
               f" return conv(pad(a * a, edge), {TAPS})\n}}", 24),
+}
+
+# Whether a stored row can go past the caches: where memory binds.
+STREAMS = {
+    "light": ("pipe light(src: image f32x3) -> image f32x3 { return src * 1.5 + 0.25 }", True),
+    "bytes": ("pipe bytes(src: image u8) -> image u8 { return max(src, 7) }", True),
+    "narrow": ("pipe narrow(src: image f32) -> image u8 { return u8(src * 255) }", False),
+    "heavy": (f"pipe heavy(src: image f32) -> image f32 {{ return conv(pad(src, edge), {TAPS}) }}", False),
 }
 
 LABEL = re.compile(r"^(\.?[\w.$]+):")
@@ -76,6 +85,25 @@ def check(name, assembly, least, step):
     expect(most >= least, f"{name}: the largest bulk loop has {most} packed steps of a sum, expected {least}")
 
 
+def check_streams(name, assembly, streams):
+    stores = [line for line in assembly.splitlines() if re.match(r"^\s+v?movnt", line)]
+    wide = [line for line in stores if "%ymm" in line]
+    expect(bool(stores) == streams and len(wide) == len(stores), f"{name}: streaming stores {stores}")
+
+
+def assembly_of(options, folder, name, text):
+    path = os.path.join(folder, name + ".pipe")
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text + "\n")
+    return assembly_at(options, path)
+
+
+def assembly_at(options, path):
+    done = subprocess.run([options.halo, "show", path, "--stage", "asm", "--cpu", "x86-64-v3"], capture_output=True, text=True, timeout=120)
+    expect(done.returncode == 0, f"halo show {path}: {done.stderr}")
+    return done.stdout
+
+
 def self_check():
     """That a branch would be seen."""
     body = ["\tvfmadd231ps\t(%rax), %ymm1, %ymm2", "\tcmpq\t%rax, %rcx", "\tje\t.LBB0_9", "\tvaddps\t%ymm1, %ymm2, %ymm2"]
@@ -90,15 +118,12 @@ def main():
     options = parser.parse_args()
     self_check()
     with tempfile.TemporaryDirectory() as folder:
-        scripts = {name: (os.path.join(folder, name + ".pipe"), least) for name, (_, least) in SCRIPTS.items()}
-        for name, (text, _) in SCRIPTS.items():
-            with open(scripts[name][0], "w", encoding="ascii") as file:
-                file.write(text + "\n")
-        scripts["blur"] = (os.path.join(ROOT, "examples", "blur.pipe"), 4)         # two passes of five taps, in whole numbers
-        for name, (path, least) in scripts.items():
-            done = subprocess.run([options.halo, "show", path, "--stage", "asm", "--cpu", "x86-64-v3"], capture_output=True, text=True, timeout=120)
-            expect(done.returncode == 0, f"halo show {name}: {done.stderr}")
-            check(name, done.stdout, least, WHOLE if name == "blur" else PACKED)
+        for name, (text, least) in SCRIPTS.items():
+            check(name, assembly_of(options, folder, name, text), least, PACKED)
+        # Two passes of five taps, in whole numbers.
+        check("blur", assembly_at(options, os.path.join(ROOT, "examples", "blur.pipe")), 4, WHOLE)
+        for name, (text, streams) in STREAMS.items():
+            check_streams(name, assembly_of(options, folder, name, text), streams)
     print(f"{len(failures)} failed" if failures else "all passed")
     return 1 if failures else 0
 

@@ -44,6 +44,10 @@ typedef enum halo_engine {
     HALO_ENGINE_NONE            /* nothing: for signatures, texts and libraries */
 } halo_engine;
 
+/* When rows of outputs and stored intermediates are written past the caches: chosen from the pictures' sizes and the last
+ * cache's at run time. */
+typedef enum halo_stream { HALO_STREAM_CHOSEN, HALO_STREAM_ALWAYS, HALO_STREAM_NEVER } halo_stream;
+
 /* Finds the text of `import "path"` written in the source called `from`. Returns bytes that stay alive until the compiling
  * call is done, their count, and the name to show (the same for the same file); NULL when there is no such file. */
 typedef const char *halo_import(void *user, const char *from, const char *path, const char **name, size_t *n_bytes);
@@ -69,6 +73,7 @@ typedef struct halo_options {
     int         no_fuse;                /* every stage is stored */
     int         force_border;           /* every read goes through its border map */
     int32_t     tile_width, tile_rows;  /* column block and strip height; 0: chosen */
+    halo_stream stream;                 /* when rows are stored past the caches */
     int         no_verify;              /* don't check the IR after every pass: for timing */
     int         reparse;                /* replace the IR by its reread text after every pass */
 } halo_options;

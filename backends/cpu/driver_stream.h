@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT
+ * Traffic with memory: rows that are read soon are asked for ahead, and rows that nobody reads soon are stored past the caches.
+ *
+ * Streaming stores: rows of pictures that outgrow the last cache go past it. A plain store first reads the line that it
+ * overwrites and later writes it back, pushing out input rows meanwhile; without it a copy moves two thirds of the bytes.
+ *
+ * Whether is asked once a dispatch: when all that it reads and writes is larger than the last cache, what it stores will be
+ * gone before anybody reads it anyway. An intermediate is streamed only if it outgrows the cache by itself. And only where memory
+ * binds: next to much arithmetic plain stores cost nothing, while streamed ones fill the store queue (measured: pointwise f32
+ * gains 1.6 with 5 operations a pixel, 1.2 with 20, nothing with 40, and loses 1.15 with 60). Row functions have
+ * streaming stores (emit_row.c); the driver looks for the columns where all rows of the destination have whole cache lines, and
+ * has those on either side made with plain stores. */
+#ifndef HALO_BACKENDS_CPU_DRIVER_STREAM_H
+#define HALO_BACKENDS_CPU_DRIVER_STREAM_H
+
+#include "backends/cpu/driver_checks.h"
+
+enum {
+    STREAM_NEVER_BELOW = 8 << 20,     /* no last cache is smaller that has to be asked about: cpuid costs microseconds in a guest */
+    STREAM_USUAL_CACHE = 32 << 20,    /* where the processor doesn't say */
+    STREAM_WORKERS = 2,               /* so many share the memory's bandwidth, but not their arithmetic */
+    STREAM_LEAST_COLUMNS = 256,
+    STREAM_STEP = 64, STREAM_SIDE = 16,
+    CACHE_LINE = 64,
+};
+
+#if defined(__x86_64__)
+/* The largest cache that a cpuid leaf of deterministic cache parameters lists, or 0. */
+static int64_t largest_cache(uint32_t leaf)
+{
+    int64_t most = 0;
+    for (uint32_t k = 0; k < 16; k++) {
+        uint32_t a, b, c, d;
+        __asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(leaf), "c"(k));
+        if ((a & 31) == 0) break;
+        int64_t bytes = ((int64_t)(b >> 22) + 1) * ((b >> 12 & 0x3ff) + 1) * ((b & 0xfff) + 1) * ((int64_t)c + 1);
+        most = max64(most, bytes);
+    }
+    return most;
+}
+
+static int64_t last_cache_bytes(void)
+{
+    uint32_t basic, extended, b, c, d;
+    __asm__ volatile("cpuid" : "=a"(basic), "=b"(b), "=c"(c), "=d"(d) : "a"(0), "c"(0));
+    int64_t bytes = basic >= 4 ? largest_cache(4) : 0;                        /* Intel */
+    if (bytes > 0) return bytes;
+    __asm__ volatile("cpuid" : "=a"(extended), "=b"(b), "=c"(c), "=d"(d) : "a"(0x80000000u), "c"(0));
+    if (extended >= 0x8000001du) bytes = largest_cache(0x8000001du);          /* AMD */
+    return bytes > 0 ? bytes : STREAM_USUAL_CACHE;
+}
+
+static void end_streaming(void) { __asm__ volatile("sfence" : : : "memory"); }
+#else
+static int64_t last_cache_bytes(void) { return STREAM_USUAL_CACHE; }
+static void end_streaming(void) { }
+#endif
+
+static int64_t region_bytes(const plan_memory *m, const region *part)
+{
+    int64_t bytes = (int64_t)m->component_bytes * m->lanes;
+    for (int d = 0; d < 5; d++) bytes *= span_count(part->axis[d]);
+    return bytes;
+}
+
+static int section_touches(const plan_view *plan, const plan_section *section, int memory)
+{
+    for (int k = section->first_stage; k < section->first_stage + section->n_stages; k++) {
+        const plan_stage *s = &plan->stages[k];
+        if (s->memory == memory) return 1;
+        for (int j = s->first_edge; j < s->first_edge + s->n_edges; j++)
+            if (plan->edges[j].producer < 0 && plan->edges[j].memory == memory) return 1;
+    }
+    return 0;
+}
+
+/* Bytes of operands that the section's arithmetic takes: what it costs, whatever the vector's width. */
+static int64_t section_operands(const plan_view *plan, const plan_section *section, const int32_t *slots, const region *regions)
+{
+    const plan_stage *stages = &plan->stages[section->first_stage];
+    int64_t a_pixel = 0, pixels = 1;
+    for (int k = 0; k < section->n_stages; k++) a_pixel += (int64_t)slots[stages[k].cost] * stages[k].operand_bytes;
+    for (int d = 0; d < 5; d++) pixels *= span_count(regions[stages[section->n_stages - section->n_sinks].memory].axis[d]);
+    return a_pixel < INT64_MAX / max64(pixels, 1) ? a_pixel * pixels : INT64_MAX;
+}
+
+/* Into streams[], one a memory: whether the section's sinks stream there. */
+static void choose_streams(const plan_view *plan, const plan_section *section, const int32_t *slots, const region *regions,
+                           int32_t workers, int32_t *streams)
+{
+    int64_t all = 0;
+    for (int k = 0; k < plan->header->n_memories; k++) {
+        streams[k] = plan->header->stream == PLAN_STREAM_always;
+        if (section_touches(plan, section, k)) all += region_bytes(&plan->memories[k], &regions[k]);
+    }
+    if (plan->header->stream != PLAN_STREAM_chosen || all < STREAM_NEVER_BELOW) return;
+    if (section_operands(plan, section, slots, regions) / PLAN_STREAM_OPERANDS > all * min64(workers, STREAM_WORKERS)) return;
+    int64_t cache = last_cache_bytes();
+    for (int k = 0; k < plan->header->n_memories; k++) {
+        const plan_memory *m = &plan->memories[k];
+        streams[k] = (m->role == PLAN_ROLE_output ? all : region_bytes(m, &regions[k])) > cache;
+    }
+}
+
+/* ---- reading ahead ------------------------------------------------------------------------------------------------------- */
+
+enum { AHEAD_NEAR_BYTES = 8192 };
+
+/* Asks for `count` rows of a memory from `row` on, which the next call of a row function reads first. The processor's own
+ * prefetching starts anew whenever another stage's row is made in between (measured: 3 x 3 and 5 x 5 windows gain 1.05 to 1.3; a
+ * single stage loses 1.3). Long rows are asked into the first cache: into the second, requests beyond its queue are dropped. */
+static void fetch_ahead(const plan_memory *m, const haloi_view *view, const plan_edge *e, const int32_t *slots, span32 x, int64_t row,
+                        int64_t count)
+{
+    if (e->kind != PLAN_EDGE_row || e->q_y != 1 || m->rank != 2) return;
+    span32 columns = index_span(e->p_x, e->q_x, x, slots[e->lo_x], slots[e->hi_x]);
+    columns = span_intersection(columns, bounds_of(slots, m->lo, m->hi, 0));
+    int64_t pixel = image_pixel_bytes(m), bytes = span_count(columns) * pixel, last = min64(row + count - 1, slots[m->hi[1]]);
+    for (row = max64(row, slots[m->lo[1]]); row <= last; row++)
+        for (int32_t plane = 0; plane < (m->planar ? m->lanes : 1); plane++) {
+            const char *at = view->data + row * view->stride[1] + plane * view->plane_bytes + columns.lo * pixel, *end = at + bytes;
+            if (bytes > AHEAD_NEAR_BYTES) for (; at < end; at += CACHE_LINE) __builtin_prefetch(at, 0, 3);
+            else for (; at < end; at += CACHE_LINE) __builtin_prefetch(at, 0, 2);
+        }
+}
+
+/* ---- streaming stores ---------------------------------------------------------------------------------------------------- */
+
+/* The first column from x0 on that begins a cache line in every row of the destination; INT32_MAX: there is none. */
+static int32_t aligned_column(const plan_memory *m, const haloi_view *view, const char *row, int32_t n_rows, int64_t x0)
+{
+    int64_t mask = CACHE_LINE - 1, pixel = image_pixel_bytes(m);
+    if ((n_rows > 1 && (view->stride[1] & mask)) || (m->planar && (view->plane_bytes & mask))) return INT32_MAX;
+    for (int64_t x = x0; x < x0 + CACHE_LINE; x++)
+        if ((((int64_t)(intptr_t)row + x * pixel) & mask) == 0) return x < INT32_MAX ? (int32_t)x : INT32_MAX;
+    return INT32_MAX;
+}
+
+/* The columns of x that can be streamed in rows whose column 0 is at `row`: whole lines, since half a line costs more than a row
+ * gains, and whole vectors, of which 64 columns are a multiple. What is left on either side is nothing or, so that vectors
+ * make it, some columns. Empty: no columns. */
+static span32 streamed_columns(const plan_memory *m, const haloi_view *view, const char *row, int32_t n_rows, span32 x, int always)
+{
+    int64_t side = always ? 1 : STREAM_SIDE, end = (int64_t)x.hi + 1;
+    if (span_count(x) < (always ? 1 : STREAM_LEAST_COLUMNS)) return EMPTY_SPAN;
+    int64_t from = aligned_column(m, view, row, n_rows, x.lo);
+    if (from > x.lo && from < INT32_MAX) from = aligned_column(m, view, row, n_rows, x.lo + side);
+    if (from >= end) return EMPTY_SPAN;
+    int64_t to = from + (end - from) / STREAM_STEP * STREAM_STEP;
+    if (to < end && end - to < side) to -= STREAM_STEP;
+    return to > from ? (span32){ (int32_t)from, (int32_t)(to - 1) } : EMPTY_SPAN;
+}
+
+#endif
