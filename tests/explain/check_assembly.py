@@ -38,6 +38,7 @@ STREAMS = {
 
 LABEL = re.compile(r"^(\.?[\w.$]+):")
 JUMP = re.compile(r"^\s+(j\w+)\s+(\.L\w+)")
+STREAMING = re.compile(r"^\s+v?movnt")
 CALL = re.compile(r"^\s+call\w*\s")
 PACKED = re.compile(r"^\s+vfn?m(?:add|sub)\d+ps\s.*%[yz]mm")
 WHOLE = re.compile(r"^\s+vpadd[wd]\s.*%[yz]mm")
@@ -81,12 +82,14 @@ def check(name, assembly, least, step):
         if packed == 0:
             continue
         most = max(most, packed)
-        expect(not branches(loop), f"{name}: a bulk loop with {packed} steps of a sum has {branches(loop)}")
+        # Whether to stream is asked around the stores alone; the last vector, which overlaps, never is: two jumps.
+        allowed = 2 if any(STREAMING.match(line) for line in loop) else 0
+        expect(len(branches(loop)) <= allowed, f"{name}: a bulk loop with {packed} steps of a sum has {branches(loop)}")
     expect(most >= least, f"{name}: the largest bulk loop has {most} packed steps of a sum, expected {least}")
 
 
 def check_streams(name, assembly, streams):
-    stores = [line for line in assembly.splitlines() if re.match(r"^\s+v?movnt", line)]
+    stores = [line for line in assembly.splitlines() if STREAMING.match(line)]
     wide = [line for line in stores if "%ymm" in line]
     expect(bool(stores) == streams and len(wide) == len(stores), f"{name}: streaming stores {stores}")
 
