@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* Loops whose elements take more than this are bound by arithmetic: sharing loads gains nothing, and registers run out. */
+enum { LIGHT_NODES = 24 };
+
 typedef struct shape_maker { cpu_schedule *s; cpu_section *section; } shape_maker;
 
 /* ---- flat --------------------------------------------------------------------------------------------------------- */
@@ -313,11 +316,12 @@ static void choose_shape(shape_maker *m, cpu_stage *c)
     }
     c->unroll = 1;
     if (f.loops && t->rank > 1) find_skewed(m, c);
-    if (c->skewed.count && f.vector_nodes * planes <= 60) {
+    if (c->skewed.count && f.vector_nodes * planes <= LIGHT_NODES) {
         c->group = 4;
         c->unroll = planes >= 3 ? 1 : planes == 2 ? 2 : 4;
     }
-    else if (f.loops) c->unroll = 4;
+    else if (f.loops) c->unroll = f.vector_nodes * planes <= LIGHT_NODES ? 4 : 2;
+
     else if (f.looks_up && c->group == 1 && c->lanes < LOOKUP_REGISTER && f.vector_nodes * planes <= 160)
         c->unroll = LOOKUP_REGISTER / c->lanes < 4 ? LOOKUP_REGISTER / c->lanes : 4;     /* as many indices as one look-up takes */
     else if (c->group == 1 && f.vector_nodes * planes <= 48) c->unroll = 2;
