@@ -109,6 +109,9 @@ void emit_hoist_end(emitter *e, LLVMBasicBlockRef back);
 LLVMValueRef emit_known_entry(const emitter *e, entry_kind kind, int edge, int32_t number, int plane);   /* or NULL */
 LLVMValueRef emit_keep_entry(emitter *e, row_entry entry);                                          /* gives its value */
 
+/* emit_scale.c: a product with a power of two in one instruction, or NULL */
+LLVMValueRef emit_scaled(emitter *e, ref r, int u, int row, int component, bool vector);
+
 /* emit_loads.c */
 void emit_load(emitter *e, ref r, node_value *out);
 LLVMValueRef emit_view_field(emitter *e, int edge, size_t offset, LLVMTypeRef t);   /* of the memory that an edge reads anywhere */

@@ -171,14 +171,18 @@ static LLVMValueRef instance_of(emitter *e, ref r, int u, int row, int c, bool v
         bool sign = kind_get((enum kind)node_type(e->pipe, node_arg(e->pipe, r, 0)).kind)->class == 'I';
         return sign ? LLVMBuildSExt(e->builder, a, t, "") : LLVMBuildZExt(e->builder, a, t, "");
     }
+    case OP_mul:
+        v[3] = emit_scaled(e, r, u, row, c, vector);
+        if (v[3]) return v[3];
+        break;
     case OP_bitcast: {
         LLVMTypeRef t = emit_vector_type(emit_kind_type(emit_context(e), n.type.kind), vector ? e->lanes : 1);
         return LLVMBuildBitCast(e->builder, emit_part(e, args[0], u, row, c, vector), t, "");
     }
-    default:
-        for (int k = 0; k < n.n_args; k++) v[k] = emit_part(e, node_arg(e->pipe, r, k), u, row, c, vector);
-        return emit_op(e, (tensor_op)n.op, node_type(e->pipe, node_arg(e->pipe, r, 0)).kind, v);
+    default: break;
     }
+    for (int k = 0; k < n.n_args; k++) v[k] = emit_part(e, node_arg(e->pipe, r, k), u, row, c, vector);
+    return emit_op(e, (tensor_op)n.op, node_type(e->pipe, node_arg(e->pipe, r, 0)).kind, v);
 }
 
 static void emit_instances(emitter *e, ref r, node_value *out)
