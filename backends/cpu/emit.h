@@ -12,7 +12,7 @@
 #include "backends/cpu/plan.h"
 #include "backends/cpu/schedule.h"
 
-enum { EMIT_MAX_ROWS = 4, EMIT_MAX_UNROLL = 4 };
+enum { EMIT_MAX_ROWS = 8, EMIT_MAX_UNROLL = 8 };
 
 typedef struct emitted_function { const char *signature; LLVMValueRef function; } emitted_function;
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Loops whose elements take more than this are bound by arithmetic: sharing loads gains nothing, and registers run out. */
-enum { LIGHT_NODES = 24 };
+enum { LIGHT_NODES = 24, LONG_ROW = 12 };
 
 typedef struct shape_maker { cpu_schedule *s; cpu_section *section; } shape_maker;
 
@@ -297,6 +297,29 @@ static bool rows_are_shared(shape_maker *m, const cpu_stage *c, int group)
     return 5 * shared >= loads;
 }
 
+/* The most loads of one row of one producer, side by side. */
+static int row_taps(const cpu_stage *c)
+{
+    int most = 0;
+    for (uint32_t k = 0; k < c->loads.count; k++) {
+        const cpu_read *read = &c->loads.items[k];
+        if (c->edges.items[read->edge].kind != READ_row) continue;
+        int n = 0;
+        for (uint32_t j = 0; j < c->loads.count; j++) n += c->loads.items[j].edge == read->edge && c->loads.items[j].rest_y == read->rest_y;
+        if (n > most) most = n;
+    }
+    return most;
+}
+
+/* Many taps along a row are as many unaligned loads, and those of 64 bytes all cross cache lines: half as wide, of which every other
+ * does, and many sums at once, or each waits for its own last tap. */
+static void long_row(shape_maker *m, cpu_stage *c, int nodes)
+{
+    if (nodes > 160) return;                   /* so many sums don't fit */
+    if (m->s->target.vector_bytes == 64 && c->lanes >= 8) c->lanes /= 2;
+    c->unroll = nodes <= 80 ? 8 : 4;
+}
+
 static void choose_shape(shape_maker *m, cpu_stage *c)
 {
     body_facts f = facts_of(m, c);
@@ -309,7 +332,8 @@ static void choose_shape(shape_maker *m, cpu_stage *c)
     int reach = row_reach(m, c), planes = c->flat ? 1 : t->type.lanes;
     c->group = 1;
     if (!f.loops && t->rank > 1) {
-        if (reach >= 6) c->group = 4;
+        if (reach >= 14 && m->s->target.vector_bytes == 64) c->group = 8;      /* with 32 registers */
+        else if (reach >= 6) c->group = 4;
         else if (reach >= 1) c->group = 2;
         if (!rows_are_shared(m, c, c->group)) c->group = 1;
         while (c->group > 1 && f.vector_nodes * c->group * (c->flat ? 1 : planes) > 1200) c->group /= 2;
@@ -325,6 +349,7 @@ static void choose_shape(shape_maker *m, cpu_stage *c)
     else if (f.looks_up && c->group == 1 && c->lanes < LOOKUP_REGISTER && f.vector_nodes * planes <= 160)
         c->unroll = LOOKUP_REGISTER / c->lanes < 4 ? LOOKUP_REGISTER / c->lanes : 4;     /* as many indices as one look-up takes */
     else if (c->group == 1 && f.vector_nodes * planes <= 48) c->unroll = 2;
+    if (!f.loops && c->group == 1 && row_taps(c) >= LONG_ROW) long_row(m, c, f.vector_nodes * planes);
     c->operations = f.operations < 1 ? 1 : f.operations;
 }
 
