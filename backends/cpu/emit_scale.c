@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  * p * 2^n of the exponentials (`scaled` in lowering/expand_exp.c) as the one instruction that AVX-512 has for it, where the IR builds
- * two powers of two from the bits of a rounded sum and multiplies twice. Both round once, at the end: as long as half
+ * two powers of two from the bits of a rounded number and multiplies twice. Both round once, at the end: as long as half
  * of n is the exponent of an f32, the first product is exact. */
 #include "backends/cpu/emit.h"
 
@@ -32,8 +32,8 @@ static bool is_whole(const tensor_pipe *p, ref r, int64_t value)
 /* The exponent's bits h in the f32 2^h, built as (h << 23) + (127 << 23); or 0. */
 static ref exponent_of_power(const tensor_pipe *p, ref power)
 {
-    ref sum = argument(p, power, OP_bitcast, 0), shifted = argument(p, sum, OP_add, 0);
-    if (!shifted || !is_whole(p, node_arg(p, sum, 1), 127 << 23)) return 0;
+    ref biased = argument(p, power, OP_bitcast, 0), shifted = argument(p, biased, OP_add, 0);
+    if (!shifted || !is_whole(p, node_arg(p, biased, 1), 127 << 23)) return 0;
     ref exponent = argument(p, shifted, OP_shl, 0);
     return exponent && is_whole(p, node_arg(p, shifted, 1), 23) ? exponent : 0;
 }
@@ -48,27 +48,27 @@ static bool is_bounded(const tensor_pipe *p, ref r, double most)
     return node_at(p, inner)->op == OP_max && is_real(p, node_arg(p, inner, 0), &lo) && fabs((double)hi) <= most && fabs((double)lo) <= most;
 }
 
-/* r = (p * 2^(n >> 1)) * 2^(n - (n >> 1)), n the low bits of a sum with ROUNDER: p and the sum. */
-static bool match_scaled(const tensor_pipe *p, ref r, ref *factor, ref *sum)
+/* r = (p * 2^(n >> 1)) * 2^(n - (n >> 1)), n the low bits of a number and ROUNDER added up: p and those. */
+static bool match_scaled(const tensor_pipe *p, ref r, ref *factor, ref *rounded)
 {
     ref inner = node_arg(p, r, 0), second = exponent_of_power(p, node_arg(p, r, 1));
     if (!second || node_at(p, inner)->op != OP_mul) return false;
     ref half = exponent_of_power(p, node_arg(p, inner, 1)), bits = argument(p, second, OP_sub, 0);
     if (!half || !bits || node_arg(p, second, 1) != half) return false;
     if (argument(p, half, OP_shr, 0) != bits || !is_whole(p, node_arg(p, half, 1), 1)) return false;
-    *sum = argument(p, bits, OP_bitcast, 0);
+    *rounded = argument(p, bits, OP_bitcast, 0);
     float rounder;
-    if (!*sum || node_at(p, *sum)->op != OP_add || !is_real(p, node_arg(p, *sum, 1), &rounder) || rounder != ROUNDER) return false;
+    if (!*rounded || node_at(p, *rounded)->op != OP_add || !is_real(p, node_arg(p, *rounded, 1), &rounder) || rounder != ROUNDER) return false;
     *factor = node_arg(p, inner, 0);
-    return is_bounded(p, node_arg(p, *sum, 0), MOST_EXPONENT);
+    return is_bounded(p, node_arg(p, *rounded, 0), MOST_EXPONENT);
 }
 
 LLVMValueRef emit_scaled(emitter *e, ref r, int u, int row, int component, bool vector)
 {
-    ref factor, sum;
+    ref factor, rounded;
     if (!vector || e->lanes != 16 || e->m->schedule->target.vector_bytes != 64 || node_type(e->pipe, r).kind != KIND_f32) return NULL;
-    if (!match_scaled(e->pipe, r, &factor, &sum)) return NULL;
-    LLVMValueRef p = emit_part(e, factor, u, row, component, true), s = emit_part(e, sum, u, row, component, true);
+    if (!match_scaled(e->pipe, r, &factor, &rounded)) return NULL;
+    LLVMValueRef p = emit_part(e, factor, u, row, component, true), s = emit_part(e, rounded, u, row, component, true);
     LLVMTypeRef t = LLVMTypeOf(p), mask = LLVMInt16TypeInContext(emit_context(e));
     LLVMValueRef n = LLVMBuildFSub(e->builder, s, emit_splat(e, LLVMConstReal(LLVMFloatTypeInContext(emit_context(e)), ROUNDER)), "");
     const char *name = "llvm.x86.avx512.mask.scalef.ps.512";
