@@ -25,11 +25,12 @@ typedef struct reads {
     bool         in_fold;              /* some index has an open binder */
     bool         x_varies;             /* a reader reads several columns */
     bool         padded, value_padded;
+    bool         each_row;             /* a reader with rows reads it along x, though it has none: computed anew for every row */
     ref          reader_x;             /* x index within the reader at hand */
     bool         reader_has;
 } reads;
 
-static void count_read(reads *c, ref load)
+static void count_read(reads *c, uint32_t reader, ref load)
 {
     tensor_pipe *p = c->pipe;
     const tensor_node *n = node_at(p, load);
@@ -44,6 +45,7 @@ static void count_read(reads *c, ref load)
         if (depend_is_open(depends_of(p, c->all, load_index(p, load, d)))) c->in_fold = true;
     }
     if (rank == 0) return;
+    if (rank == 1 && stage_at(p, reader)->rank > 1 && (depends_of(p, c->all, load_index(p, load, 0))->coords & 1)) c->each_row = true;
     ref x = load_index(p, load, 0);
     if (depend_is_open(depends_of(p, c->all, x)) || (c->reader_x && c->reader_x != x)) c->x_varies = true;
     c->reader_x = x;
@@ -58,7 +60,7 @@ static reads count_reads(inliner *i, uint32_t stage)
         c.reader_has = false;
         c.reader_x = 0;
         const ref_list *of = loads_of_stage(p, &i->loads, r);
-        for (uint32_t k = 0; k < of->count; k++) count_read(&c, of->items[k]);
+        for (uint32_t k = 0; k < of->count; k++) count_read(&c, r, of->items[k]);
     }
     return c;
 }
@@ -114,6 +116,7 @@ static const char *worth_inlining(inliner *i, uint32_t stage)
     bool is_cheap = !cost.folds && cost.loads == 0 && cost.operations <= 4;
     if (s->rank == 0) return is_cheap ? "it is a few operations on numbers" : NULL;
     if (is_shift(p, stage) && !r.padded) return "it only shifts what it reads";
+    if (r.each_row && !is_cheap) return NULL;
     bool is_kept = cost.folds && sums_stay_apart(i, stage);
     if (r.count == 1 && !r.in_fold && !r.padded && !is_kept) return "it is read at one place";
     if (cost.folds) return NULL;

@@ -36,7 +36,11 @@ static void emit_invariants(emitter *e, ref r, uint8_t *seen)
         if (n.op != OP_coord && n.op != OP_const) emit_node(e, r);
         return;
     }
-    if (n.op == OP_load) return;             /* addresses are the load's own business */
+    if (n.op == OP_load) {
+        for (int d = 0; d < stage_at(e->pipe, n.payload)->rank; d++)
+            if (emit_computes_index(e, r, d)) emit_invariants(e, load_index(e->pipe, r, d), seen);
+        return;
+    }
     for (int k = 0; k < n.n_args; k++) emit_invariants(e, node_arg(e->pipe, r, k), seen);
     if (n.op != OP_result) return;
     tensor_fold f = *fold_at(e->pipe, n.payload);

@@ -25,6 +25,9 @@ static storage storage_of(emitter *e, const cpu_edge *edge)
     return s;
 }
 
+typedef struct axis_index { LLVMValueRef index, inside; } axis_index;     /* inside: NULL unless the mode is `value` */
+static axis_index index_on_axis(emitter *e, ref load, int d, int u, int row, bool vector);
+
 static int component_place(const storage *s, int c) { return s->bgra && c < 3 ? 2 - c : c; }
 
 static LLVMTypeRef pointer_type(emitter *e) { return LLVMPointerTypeInContext(emit_context(e), 0); }
@@ -90,6 +93,20 @@ static LLVMValueRef outer_offset(emitter *e, ref load, int edge_number, int row)
     return total;
 }
 
+/* A row whose number is computed, border and all: it lies in memory, the same for all columns. */
+static LLVMValueRef found_row(emitter *e, const cpu_read *read, int row, int plane)
+{
+    LLVMValueRef base = emit_view_field(e, read->edge, offsetof(haloi_view, data), pointer_type(e));
+    LLVMValueRef stride = emit_view_field(e, read->edge, offsetof(haloi_view, stride) + sizeof(int64_t), i64_type(e));
+    LLVMValueRef y = LLVMBuildSExt(e->builder, index_on_axis(e, read->load, 1, 0, row, false).index, i64_type(e), "");
+    LLVMValueRef at = emit_byte_offset(e, base, LLVMBuildMul(e->builder, y, stride, ""));
+    LLVMValueRef outer = outer_offset(e, read->load, read->edge, row);
+    if (outer) at = emit_byte_offset(e, at, outer);
+    if (plane == 0) return at;
+    LLVMValueRef bytes = emit_view_field(e, read->edge, offsetof(haloi_view, plane_bytes), i64_type(e));
+    return emit_byte_offset(e, at, LLVMBuildMul(e->builder, bytes, emit_i64(e, plane), ""));
+}
+
 static LLVMValueRef plane_offset(emitter *e, int edge, LLVMValueRef row_pointer, int component)
 {
     if (component == 0) return row_pointer;
@@ -152,6 +169,7 @@ static LLVMValueRef find_row(emitter *e, const cpu_read *read, int row, int plan
 static LLVMValueRef row_pointer(emitter *e, const cpu_read *read, int row, int plane)
 {
     const cpu_edge *edge = &e->stage->edges.items[read->edge];
+    if (edge->finds_rows) return found_row(e, read, row, plane);
     if (!row_is_fixed(e, read, edge)) return find_row(e, read, row, plane);
     LLVMValueRef known = emit_known_entry(e, ENTRY_moved_row, row, (int32_t)read->load, plane);
     if (known) return known;
@@ -352,8 +370,6 @@ static LLVMValueRef map_border(emitter *e, int mode, LLVMValueRef i, LLVMValueRe
     return LLVMBuildAdd(b, lo, m, "");
 }
 
-typedef struct axis_index { LLVMValueRef index, inside; } axis_index;     /* inside: NULL unless the mode is `value` */
-
 static axis_index bounded_index(emitter *e, ref load, int d, LLVMValueRef lo, LLVMValueRef hi, int u, int row, bool vector)
 {
     int mode = node_at(e->pipe, load)->border[d];
@@ -377,6 +393,7 @@ LLVMValueRef emit_bounded_index(emitter *e, ref load, int d, int u, int row) { r
 /* Along a row the driver says where the columns begin and end: so stages of different extents share their code. */
 static axis_index index_of_column(emitter *e, const cpu_read *read, int u, int row, bool vector)
 {
+    if (e->stage->edges.items[read->edge].finds_rows) return index_on_axis(e, read->load, 0, u, row, vector);
     if (node_at(e->pipe, read->load)->border[0] == BORDER_none)
         return (axis_index){ emit_part(e, load_index(e->pipe, read->load, 0), u, row, 0, vector), NULL };
     LLVMTypeRef i32 = LLVMInt32TypeInContext(emit_context(e));
@@ -542,6 +559,12 @@ static const cpu_read *find_read(emitter *e, ref r)
 {
     for (uint32_t k = 0; k < e->stage->loads.count; k++) if (e->stage->loads.items[k].load == r) return &e->stage->loads.items[k];
     return NULL;
+}
+
+bool emit_computes_index(emitter *e, ref load, int d)
+{
+    const cpu_edge *edge = &e->stage->edges.items[find_read(e, load)->edge];
+    return d == 0 ? edge->kind != READ_row : edge->kind == READ_anywhere || edge->finds_rows;
 }
 
 void emit_load(emitter *e, ref r, node_value *out)

@@ -16,14 +16,16 @@ static uint32_t fold_number(numbering *n, uint32_t fold)
 static void describe_edge(numbering *n, const cpu_edge *e)
 {
     const tensor_stage *s = stage_at(n->m->schedule->pipe, e->stage);
-    text_printf(n->out, " edge %d %d t%d.%d p%d.%d.%d.%d lo%u", e->kind, e->producer >= 0, s->type.kind, s->type.lanes, e->p_x, e->q_x, e->p_y, e->q_y, e->lo_y);
+    text_printf(n->out, " edge %d%s %d t%d.%d p%d.%d.%d.%d lo%u", e->kind, e->finds_rows ? "f" : "", e->producer >= 0, s->type.kind, s->type.lanes,
+                e->p_x, e->q_x, e->p_y, e->q_y, e->lo_y);
     for (int d = 2; d < s->rank && e->producer >= 0; d++) text_printf(n->out, " %u..%u", s->lo[d], s->hi[d]);
     if (e->producer >= 0) return;
     if (e->memory < 0) { text_printf(n->out, " table %u", e->stage); return; }
     const cpu_memory *m = &n->m->schedule->memories.items[e->memory];
     text_printf(n->out, " m%d.%d", m->planar, m->bgra);
+    bool whole = e->kind == READ_anywhere || e->finds_rows;
     if (e->kind != READ_anywhere && s->rank > 2) text_printf(n->out, " #%d", e->memory);
-    for (int d = 0; d < s->rank && e->kind == READ_anywhere; d++) text_printf(n->out, " %u..%u", s->lo[d], s->hi[d]);
+    for (int d = 0; d < s->rank && whole; d++) text_printf(n->out, " %u..%u", s->lo[d], s->hi[d]);
 }
 
 static void describe_fold(numbering *n, uint32_t fold)
@@ -42,7 +44,8 @@ static void describe_load(numbering *n, ref r)
     for (uint32_t k = 0; k < n->stage->loads.count; k++) {
         if (n->stage->loads.items[k].load != r) continue;
         text_printf(n->out, " e%d", n->stage->loads.items[k].edge);
-        if (n->stage->edges.items[n->stage->loads.items[k].edge].kind == READ_row) return;
+        const cpu_edge *e = &n->stage->edges.items[n->stage->loads.items[k].edge];
+        if (e->kind == READ_row && !e->finds_rows) return;
     }
     for (int d = 0; d < TENSOR_MAX_RANK; d++) text_printf(n->out, ".%d", node->border[d]);
 }

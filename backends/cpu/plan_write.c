@@ -35,7 +35,7 @@ static plan_memory write_memory(cpu_schedule *s, const cpu_memory *m)
 
 static plan_edge write_edge(cpu_schedule *s, const cpu_edge *e)
 {
-    return (plan_edge){ .kind = (int32_t)e->kind, .producer = e->producer, .memory = e->memory, .p_y = e->p_y, .q_y = e->q_y,
+    return (plan_edge){ .kind = e->finds_rows ? PLAN_EDGE_anywhere : (int32_t)e->kind, .producer = e->producer, .memory = e->memory, .p_y = e->p_y, .q_y = e->q_y,
                         .lo_y = schedule_slot(s, e->lo_y), .hi_y = schedule_slot(s, e->hi_y), .border_y = e->border_y,
                         .p_x = e->p_x, .q_x = e->q_x, .lo_x = schedule_slot(s, e->lo_x), .hi_x = schedule_slot(s, e->hi_x),
                         .border_x = e->kind == READ_row ? e->border_x : BORDER_none };

@@ -26,6 +26,7 @@ typedef struct cpu_edge {
     int       memory;               /* when producer is -1: memory number, or -1 for a table of constants */
     uint32_t  stage;                /* the producer's stage */
     bool      slab;                 /* whose rows are slabs */
+    bool      finds_rows;           /* of memory, by row numbers that are computed: the code finds the rows, the driver has no part in it */
     uint8_t   border_x, border_y;
     int32_t   p_x, q_x, p_y, q_y;   /* columns: (p_x * x + c) // q_x (row); rows: (p_y * y + c) // q_y */
     ref       lo_x, hi_x, lo_y, hi_y;

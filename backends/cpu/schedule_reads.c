@@ -64,7 +64,7 @@ static int position_of(const cpu_section *section, uint32_t stage)
 
 /* ---- classification ------------------------------------------------------------------------------------------- */
 
-typedef struct read_form { read_kind kind; index_form x, y; } read_form;
+typedef struct read_form { read_kind kind; bool finds_rows; index_form x, y; } read_form;
 
 static bool same_outer(cpu_schedule *s, uint32_t reader, ref load)
 {
@@ -96,8 +96,11 @@ static bool is_near(const tensor_pipe *p, const index_form *x)
     return !node_is_const(p, x->lo, &lo) || !node_is_const(p, x->hi, &hi) || (lo >= -NEAR && hi <= NEAR);
 }
 
-/* Few strides, and divisions by what divides every vector: then a row's columns are q rows of its source, end to end. */
-static bool has_phases(const index_form *x) { return (x->q == 1 || x->q == 2 || x->q == 4) && x->p <= 4; }
+/* Near columns, few strides, and divisions by what divides every vector: then a row's columns are q rows of its source, end to end. */
+static bool reads_columns(const tensor_pipe *p, const index_form *x)
+{
+    return x->kind == INDEX_affine && x->dimension == 0 && (x->q == 1 || x->q == 2 || x->q == 4) && x->p <= 4 && is_near(p, x);
+}
 
 static read_form form_of(const reads_maker *m, uint32_t reader, ref load)
 {
@@ -112,8 +115,7 @@ static read_form form_of(const reads_maker *m, uint32_t reader, ref load)
                                        .lo = tensor_i32(p, 0), .hi = tensor_i32(p, 0) };
     else index_form_of(p, &s->all, slab, load_index(p, load, 1), &f.y);
     bool rows = f.y.kind == INDEX_affine && f.y.dimension == 1;
-    bool columns = f.x.kind == INDEX_affine && f.x.dimension == 0 && has_phases(&f.x) && is_near(p, &f.x);
-    if (rows) f.kind = columns ? READ_row : READ_row_gather;
+    if (rows) f.kind = reads_columns(p, &f.x) ? READ_row : READ_row_gather;
     return f;
 }
 
@@ -339,7 +341,8 @@ static void split_views(reads_maker *m, int position)
 static bool same_edge(const cpu_edge *a, const cpu_edge *b)
 {
     return a->kind == b->kind && a->producer == b->producer && a->memory == b->memory && a->stage == b->stage && a->border_x == b->border_x
-        && a->border_y == b->border_y && a->p_x == b->p_x && a->q_x == b->q_x && a->p_y == b->p_y && a->q_y == b->q_y;
+        && a->border_y == b->border_y && a->finds_rows == b->finds_rows && a->p_x == b->p_x && a->q_x == b->q_x && a->p_y == b->p_y
+        && a->q_y == b->q_y;
 }
 
 static ref wider(tensor_pipe *p, tensor_op op, ref a, ref b)
@@ -362,6 +365,30 @@ static int add_edge(cpu_schedule *s, cpu_stage *stage, cpu_edge e)
     return (int)stage->edges.count - 1;
 }
 
+/* The row is a number that is computed, but the same for all columns: of coordinates but x, parameters, tables and binders. */
+static bool has_one_row(cpu_schedule *s, ref load)
+{
+    tensor_pipe *p = s->pipe;
+    if (stage_at(p, node_at(p, load)->payload)->rank < 2) return false;
+    ref row = load_index(p, load, 1);
+    ref_list nodes = { 0 };
+    if (depends_of(p, &s->all, row)->coords & 1) return false;
+    reached_nodes(p, s->memory, &row, 1, &nodes);
+    for (uint32_t k = 0; k < nodes.count; k++) if (node_at(p, nodes.items[k])->op == OP_acc) return false;      /* which may vary along the row */
+    return true;
+}
+
+/* Such a row's columns are read like those of rows that slide. */
+static void find_rows(reads_maker *m, uint32_t reader, ref load, read_form *f)
+{
+    cpu_schedule *s = m->s;
+    if (s->options->force_border || f->kind != READ_anywhere || !has_one_row(s, load)) return;
+    if (!(depends_of(s->pipe, &s->all, load_index(s->pipe, load, 0))->coords & 1)) return;
+    f->finds_rows = true;
+    f->kind = reads_columns(s->pipe, &f->x) && inside_along_x(s, reader, load, f) ? READ_row : READ_row_gather;
+    f->y = (index_form){ .kind = INDEX_fixed, .p = 0, .q = 1, .rest = tensor_i32(s->pipe, 0), .lo = tensor_i32(s->pipe, 0), .hi = tensor_i32(s->pipe, 0) };
+}
+
 /* A load from memory reads rows only when no border along x and no border value is left to apply. */
 static void settle_memory_read(reads_maker *m, uint32_t reader, ref load, read_form *f)
 {
@@ -369,6 +396,7 @@ static void settle_memory_read(reads_maker *m, uint32_t reader, ref load, read_f
     const tensor_node *n = node_at(s->pipe, load);
     bool value = n->border[0] == BORDER_value || n->border[1] == BORDER_value;
     if (stage_at(s->pipe, n->payload)->kind == STAGE_table || !outer_fixed_along_x(s, load) || value) { f->kind = READ_anywhere; return; }
+    find_rows(m, reader, load, f);
     if (f->kind == READ_row && n->border[0] != BORDER_none && !inside_along_x(s, reader, load, f)) f->kind = READ_row_gather;
     bool is_table = stage_at(s->pipe, node_at(s->pipe, load)->payload)->rank == 1;         /* it has no rows to point at */
     if (f->kind == READ_row_gather && (is_table || !(depends_of(s->pipe, &s->all, load)->coords & 1))) f->kind = READ_anywhere;
@@ -387,6 +415,7 @@ static void add_read(reads_maker *m, cpu_stage *stage, ref load)
     else e.slab = slab_of(s->pipe, from, section_sink(m->section)) != 0;
     const tensor_node *n = node_at(s->pipe, load);
     e.kind = f.kind;
+    e.finds_rows = f.finds_rows;
     e.border_x = n->border[0];
     e.border_y = stage_at(s->pipe, from)->rank > 1 ? n->border[1] : BORDER_none;
     ref zero = tensor_i32(s->pipe, 0);

@@ -256,7 +256,7 @@ static int row_reach(shape_maker *m, const cpu_stage *c)
     for (uint32_t k = 0; k < c->edges.count; k++) {
         const cpu_edge *e = &c->edges.items[k];
         int32_t reach;
-        if (e->kind == READ_anywhere || e->p_y == 0) continue;
+        if (e->kind == READ_anywhere || e->finds_rows || e->p_y == 0) continue;
         if (linear_difference(m->s->pipe, e->hi_y, e->lo_y, &reach) && reach > most) most = reach;
     }
     return most;
@@ -289,7 +289,7 @@ static bool rows_are_shared(shape_maker *m, const cpu_stage *c, int group)
     int64_t loads = 0, shared = 0;
     for (uint32_t k = 0; k < c->loads.count; k++) {
         const cpu_edge *e = &c->edges.items[c->loads.items[k].edge];
-        if (e->kind == READ_anywhere) continue;
+        if (e->kind == READ_anywhere || e->finds_rows) continue;
         int32_t nearest = e->p_y > 0 ? nearest_below(m, c, &c->loads.items[k]) : 0;
         loads += group;
         if (nearest < group) shared += group - nearest;

@@ -120,7 +120,8 @@ static void edge_text(cpu_schedule *s, cpu_section *section, const cpu_edge *e, 
 {
     static const char *const KINDS[] = { "rows", "rows gathered", "anywhere" };
     text_printf(out, "    read %%%s %s", e->producer >= 0 ? name_of(s, section_stage(section, e->producer)->stage) : name_of(s, e->stage), KINDS[e->kind]);
-    if (e->kind != READ_anywhere) {
+    if (e->finds_rows) text_printf(out, " found by the code, y %s", border_name((border)e->border_y));
+    else if (e->kind != READ_anywhere) {
         text_printf(out, " y (%d*y + ", e->p_y);
         range_text(s, e->lo_y, e->hi_y, out);
         text_printf(out, ")//%d %s", e->q_y, border_name((border)e->border_y));
@@ -175,7 +176,8 @@ static void explain_reads(cpu_schedule *s, cpu_section *section, const cpu_stage
         const char *from = name_of(s, e->producer >= 0 ? section_stage(section, e->producer)->stage : e->stage);
         text_printf(out, "      reads `%s`", from);
         if (e->kind == READ_anywhere) { text_string(out, e->memory < 0 ? ", a table of constants\n" : varies_along_row(s, c, (int)k) ? ", gathered anywhere\n" : ", one value for a whole row\n"); continue; }
-        if (e->p_y) {
+        if (e->finds_rows) text_string(out, ", rows computed");
+        else if (e->p_y) {
             text_string(out, ", rows ");
             range_text(s, e->lo_y, e->hi_y, out);
             if (e->q_y != 1) text_printf(out, " of %d*y, divided by %d", e->p_y, e->q_y);
@@ -258,7 +260,7 @@ static void json_reads(cpu_schedule *s, cpu_section *section, const cpu_stage *c
         const cpu_edge *e = &c->edges.items[k];
         text_printf(out, "%s{\"from\": \"%s\", \"how\": \"%s\"", k ? ", " : "",
                     name_of(s, e->producer >= 0 ? section_stage(section, e->producer)->stage : e->stage), KINDS[e->kind]);
-        if (e->kind != READ_anywhere) {
+        if (e->kind != READ_anywhere && !e->finds_rows) {
             text_string(out, ", \"rows\": \"");
             range_text(s, e->lo_y, e->hi_y, out);
             text_printf(out, "\", \"border_y\": \"%s\"", border_name((border)e->border_y));
