@@ -8,9 +8,11 @@
  * operations need no more than the low bits of their operands, so nothing is asked of them. Comparisons, divisions, shifts to the
  * right and saturation look at the whole value: there the operands' ranges (ranges.h) must prove that the low bits, read as
  * signed or as unsigned, are the value. What stays on one row's worth of columns (weights, parameters) is computed as before
- * and cut down at the end. One value that can't be narrowed leaves the body as it is: lanes are chosen by the widest.
+ * and cut down at the end. One value that can't be narrowed leaves the body as it is: lanes are chosen by the widest. A stage
+ * whose readers look at its low bits only (demanded_bits.h) keeps no others.
  * Requires nothing; runs last, since it hides convolutions from nobody then. Keeps every bit. */
 #include "lowering/access.h"
+#include "lowering/demanded_bits.h"
 #include "lowering/pass.h"
 #include "lowering/pass_rewrite.h"
 #include "lowering/ranges.h"
@@ -24,6 +26,8 @@ typedef struct narrowing {
     depends      depends;
     int          bits;                  /* of the attempt at hand */
     bool         failed;
+    const uint8_t *demanded;            /* per stage: low bits that its readers look at */
+    bool        *cut;                   /* per stage: kept without its high bits, since nobody looks at them */
     uint8_t     *row_wide;              /* per node: 1 + whether it is the same for all columns; 0: not asked yet */
     uint32_t     n_nodes;               /* there were so many when the pass began: of newer ones nothing is known */
     LIST(renamed_fold) folds;
@@ -90,8 +94,9 @@ static ref narrow_load(narrowing *m, rewriter *w, ref r)
     tensor_pipe *p = m->pipe;
     tensor_node n = *node_at(p, r);
     kind stored = (kind)stage_at(p, n.payload)->type.kind, to = unsigned_kind(m->bits);
-    if (!fits(m, r, to) || !kind_holds(to, stored)) to = signed_kind(m->bits);
-    if (!fits(m, r, to) || !kind_holds(to, stored)) { m->failed = true; return r; }
+    bool cut = m->cut[n.payload];
+    if (!(cut || fits(m, r, to)) || !kind_holds(to, stored)) to = signed_kind(m->bits);
+    if (!(cut || fits(m, r, to)) || !kind_holds(to, stored)) { m->failed = true; return r; }
     int rank = stage_at(p, n.payload)->rank;
     ref index[TENSOR_MAX_RANK], outside[TENSOR_MAX_RANK] = { 0 };
     for (int k = 0; k < rank; k++) {
@@ -302,7 +307,10 @@ static kind stored_kind(narrowing *m, uint32_t stage)
         if (kind_get(candidates[k])->bits < kind_get(now)->bits && range_fits(stage_range(&m->ranges, stage), candidates[k]) &&
             kind_holds(now, candidates[k]))
             return candidates[k];
-    return now;
+    int bits = m->demanded[stage];
+    if (bits == 0 || bits > 16 || bits >= kind_get(now)->bits) return now;
+    m->cut[stage] = true;
+    return bits <= 8 ? KIND_u8 : KIND_u16;
 }
 
 static bool narrow_stage(narrowing *m, uint32_t stage)
@@ -331,6 +339,8 @@ bool pass_narrow(tensor_pipe *p)
     narrowing m = { .pipe = p };
     bool changed = false;
     ranges_begin(&m.ranges, p->memory, p);
+    m.demanded = demanded_bits(p, p->memory);
+    m.cut = ARENA_ARRAY(p->memory, bool, p->stages.count);
     m.n_nodes = p->nodes.count;
     m.row_wide = ARENA_ARRAY(p->memory, uint8_t, m.n_nodes);
     for (uint32_t s = 1; s < p->stages.count; s++)
