@@ -333,7 +333,7 @@ static void choose_shape(shape_maker *m, cpu_stage *c)
     c->group = 1;
     if (!f.loops && t->rank > 1) {
         if (reach >= 14 && m->s->target.vector_bytes == 64) c->group = 8;      /* with 32 registers */
-        else if (reach >= 6) c->group = 4;
+        else if (reach >= 4) c->group = 4;
         else if (reach >= 1) c->group = 2;
         if (!rows_are_shared(m, c, c->group)) c->group = 1;
         while (c->group > 1 && f.vector_nodes * c->group * (c->flat ? 1 : planes) > 1200) c->group /= 2;
