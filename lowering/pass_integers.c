@@ -131,7 +131,12 @@ static ref whole_load(integers *w, const integer_fact *f)
             outside[d] = k_at(w, value, f->value.scale);
     }
     uint32_t from = is_table ? whole_table(w, n.payload, f->value.scale) : n.payload;
-    return tensor_load(p, from, index, n.border, outside, type_of(KIND_i32, n.type.lanes));
+    /* i32 doesn't hold u32, but what is loaded is known to be small. */
+    kind loaded = stage_at(p, from)->type.kind == KIND_u32 ? KIND_u32 : KIND_i32;
+    for (int d = 0; d < rank; d++)
+        if (outside[d])
+            outside[d] = tensor_wrap(p, outside[d], loaded);
+    return tensor_wrap(p, tensor_load(p, from, index, n.border, outside, type_of(loaded, n.type.lanes)), KIND_i32);
 }
 
 /* ---- sums ------------------------------------------------------------------------------------ */
