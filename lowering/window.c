@@ -100,8 +100,7 @@ static bool find_load(window *w)
     return true;
 }
 
-/* index = coord d + binder + constant, or without a binder (then *binder is -1). */
-static bool index_of_axis(const tensor_pipe *p, uint32_t fold, ref index, int d, int *binder, int64_t *constant)
+bool window_axis(const tensor_pipe *p, uint32_t fold, ref index, int d, int *binder, int64_t *constant)
 {
     linear form;
     bool coordinate = false;
@@ -168,7 +167,7 @@ static bool evaluate(evaluation *v, const int64_t *binder)
     return last ? v->values[last].i != 0 : true;
 }
 
-static bool find_elements(window *w, uint32_t fold, const int *binder, const int64_t *constant, int64_t max_elements)
+bool window_elements(window *w, uint32_t fold, const int *binder, const int64_t *constant, int64_t max_elements)
 {
     tensor_pipe *p = w->pipe;
     tensor_fold f = *fold_at(p, fold);
@@ -267,7 +266,7 @@ bool window_place(window *out, depends *all, uint32_t fold, int64_t max_elements
     int64_t constant[2] = { 0 };
     if (rank < 1 || !outer_alike(p, out->stage, out->load)) return false;
     for (int d = 0; d < rank && d < 2; d++) {
-        if (!index_of_axis(p, fold, load_index(p, out->load, d), d, &binder[d], &constant[d])) return false;
+        if (!window_axis(p, fold, load_index(p, out->load, d), d, &binder[d], &constant[d])) return false;
         used += binder[d] >= 0;
     }
     if (binder[0] == binder[1] || used != fold_at(p, fold)->n_binders) return false;
@@ -276,7 +275,7 @@ bool window_place(window *out, depends *all, uint32_t fold, int64_t max_elements
         ref value = load_outside(p, out->load, d);
         if (value && (depends_of(p, all, value)->coords || depend_is_open(depends_of(p, all, value)) || depends_of(p, all, value)->loads)) return false;
     }
-    return find_elements(out, fold, binder, constant, max_elements);
+    return window_elements(out, fold, binder, constant, max_elements);
 }
 
 bool window_match(tensor_pipe *p, depends *all, uint32_t stage, uint32_t fold, int64_t max_elements, window *out)

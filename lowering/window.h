@@ -20,6 +20,10 @@ typedef struct window {
 bool window_match(tensor_pipe *p, depends *all, uint32_t stage, uint32_t fold, int64_t max_elements, window *out);
 /* The same for pipe, stage, type and element that the caller has set: where the element lies, and which there are. */
 bool window_place(window *w, depends *all, uint32_t fold, int64_t max_elements);
+/* Its parts. index = coord d + binder of the fold + constant, or without a binder (then *binder is -1): */
+bool window_axis(const tensor_pipe *p, uint32_t fold, ref index, int d, int *binder, int64_t *constant);
+/* Which elements there are, when axis d follows binder[d]: bounds are constant, and the condition depends on binders alone. */
+bool window_elements(window *w, uint32_t fold, const int *binder, const int64_t *constant, int64_t max_elements);
 /* Worth asking at all? */
 bool has_window(tensor_pipe *p, uint32_t stage);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Loops whose elements take more than this are bound by arithmetic: sharing loads gains nothing, and registers run out. */
-enum { LIGHT_NODES = 24, LONG_ROW = 12 };
+enum { LIGHT_NODES = 24, LONG_ROW = 12, HEAVY_NODES = 8 };      /* heavy: a load, and long chains that wait for themselves */
 
 typedef struct shape_maker { cpu_schedule *s; cpu_section *section; } shape_maker;
 
@@ -269,6 +269,13 @@ static int32_t row_of_read(shape_maker *m, const cpu_read *read, const cpu_edge 
     return linear_difference(m->s->pipe, read->rest_y, e->lo_y, &row) ? row : INT32_MIN;
 }
 
+static bool same_plane(shape_maker *m, ref load, ref other)
+{
+    tensor_pipe *p = m->s->pipe;
+    for (int d = 2; d < stage_at(p, node_at(p, load)->payload)->rank; d++) if (load_index(p, load, d) != load_index(p, other, d)) return false;
+    return true;
+}
+
 /* The fewest rows from a read down to another of the same columns: so many rows later the group reads it once more. */
 static int32_t nearest_below(shape_maker *m, const cpu_stage *c, const cpu_read *read)
 {
@@ -276,14 +283,14 @@ static int32_t nearest_below(shape_maker *m, const cpu_stage *c, const cpu_read 
     int32_t row = row_of_read(m, read, e), nearest = INT32_MAX;
     for (uint32_t k = 0; k < c->loads.count && row != INT32_MIN; k++) {
         const cpu_read *other = &c->loads.items[k];
-        if (other->edge != read->edge || other->rest_x != read->rest_x) continue;
+        if (other->edge != read->edge || other->rest_x != read->rest_x || !same_plane(m, read->load, other->load)) continue;
         int32_t below = row_of_read(m, other, e) - row;
         if (below > 0 && below % e->p_y == 0 && below / e->p_y < nearest) nearest = below / e->p_y;
     }
     return nearest;
 }
 
-/* Rows at once pay when they read much of the same: a fifth of the loads at least. */
+/* Rows at once pay when they read much of the same: a quarter of the loads at least. */
 static bool rows_are_shared(shape_maker *m, const cpu_stage *c, int group)
 {
     int64_t loads = 0, shared = 0;
@@ -294,7 +301,7 @@ static bool rows_are_shared(shape_maker *m, const cpu_stage *c, int group)
         loads += group;
         if (nearest < group) shared += group - nearest;
     }
-    return 5 * shared >= loads;
+    return 4 * shared >= loads;
 }
 
 /* The most loads of one row of one producer, side by side. */
@@ -344,10 +351,11 @@ static void choose_shape(shape_maker *m, cpu_stage *c)
         c->group = 4;
         c->unroll = planes >= 3 ? 1 : planes == 2 ? 2 : 4;
     }
-    else if (f.loops) c->unroll = f.vector_nodes * planes <= LIGHT_NODES ? 4 : 2;
+    else if (f.loops) c->unroll = f.vector_nodes * planes <= LIGHT_NODES ? 4 : planes == 1 ? 6 : 3;
 
     else if (f.looks_up && c->group == 1 && c->lanes < LOOKUP_REGISTER && f.vector_nodes * planes <= 160)
         c->unroll = LOOKUP_REGISTER / c->lanes < 4 ? LOOKUP_REGISTER / c->lanes : 4;     /* as many indices as one look-up takes */
+    else if (c->group == 1 && f.vector_nodes * planes <= 48 && f.vector_nodes >= HEAVY_NODES * (int)c->loads.count) c->unroll = 6;
     else if (c->group == 1 && f.vector_nodes * planes <= 48) c->unroll = 2;
     if (!f.loops && c->group == 1 && row_taps(c) >= LONG_ROW) long_row(m, c, f.vector_nodes * planes);
     c->operations = f.operations < 1 ? 1 : f.operations;

@@ -272,6 +272,27 @@ static ref add_extremum(builder *b, uint32_t source, type t)
     return tensor_result(p, f, 0);
 }
 
+/* A sum of something that two pixels have alike, whichever is which. */
+static ref add_pair_sum(builder *b, uint32_t source, type t)
+{
+    tensor_pipe *p = b->pipe;
+    uint32_t f = tensor_fold_new(p, FOLD_loop, 2, 1);
+    ref i = tensor_binder(p, f, 0), j = tensor_binder(p, f, 1), low = tensor_i32(p, -1 - below(b, 2)), high = tensor_i32(p, 1 + below(b, 2));
+    ref moved = window_element(b, source, i, j, t), acc = tensor_acc(p, f, 0, t), one = tensor_splat(p, tensor_f32(p, 1), t.lanes);
+    ref outside[2] = { load_outside(p, moved, 0), load_outside(p, moved, 1) };
+    uint8_t border[TENSOR_MAX_RANK];
+    memcpy(border, node_at(p, moved)->border, sizeof border);
+    ref here = tensor_load(p, source, (ref[]){ tensor_coord(p, 0), tensor_coord(p, 1) }, border, outside, t);
+    ref difference = tensor_op2(p, OP_sub, moved, here), square = tensor_op2(p, OP_mul, difference, difference), value = square;
+    for (int k = 0; k < 4; k++) value = tensor_op2(p, OP_div, square, tensor_op2(p, OP_add, value, one));
+    if (below(b, 2)) value = tensor_op2(p, OP_add, value, tensor_op1(p, OP_abs, difference));
+    ref scale = tensor_splat(p, tensor_cast(p, tensor_op2(p, OP_add, i, j), KIND_f32), t.lanes);
+    ref next = tensor_op2(p, OP_add, acc, tensor_op2(p, OP_mul, tensor_op2(p, OP_mul, value, scale), moved));
+    *fold_at(p, f) = (tensor_fold){ .form = FOLD_loop, .n_binders = 2, .n_accs = 1, .lo = { low, low }, .hi = { high, high },
+                                    .init = { one }, .next = { next } };
+    return tensor_result(p, f, 0);
+}
+
 static ref add_image_sum(builder *b, uint32_t source, type t)
 {
     tensor_pipe *p = b->pipe;
@@ -313,8 +334,9 @@ static void add_window_stage(builder *b)
     type stored = stage_at(b->pipe, source)->type;
     bool floating = kind_is_float(stored.kind) || stored.kind == KIND_u32 || below(b, 2);
     type t = type_of(floating ? KIND_f32 : KIND_i32, stored.lanes);
-    int what = below(b, 5);
-    ref body = what < 2 ? add_convolution(b, source, floating, t)
+    int what = below(b, 7);
+    ref body = what >= 5 && stored.kind == KIND_f32 ? add_pair_sum(b, source, t) :
+              what < 2 ? add_convolution(b, source, floating, t)
              : what == 4 ? add_extremum(b, source, t)
              : what == 2 || !floating ? add_rank(b, source, t) : add_image_sum(b, source, t);
     add_body(b, body, below(b, 2) ? (kind)t.kind : KIND_u8);
