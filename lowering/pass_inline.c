@@ -9,6 +9,7 @@
  * Requires: the define passes have run. Leaves stages that nobody reads to `clean`. */
 #include "lowering/body_cost.h"
 #include "lowering/pass.h"
+#include "lowering/pass_rewrite.h"
 
 typedef struct inliner {
     tensor_pipe *pipe;
@@ -24,6 +25,7 @@ typedef struct reads {
     uint32_t     count, readers;       /* distinct loads by reader; readers */
     bool         in_fold;              /* some index has an open binder */
     bool         x_varies;             /* a reader reads several columns */
+    bool         jumps;                /* its plane depends on what a pixel holds */
     bool         padded, value_padded;
     bool         each_row;             /* a reader with rows reads it along x, though it has none: computed anew for every row */
     ref          reader_x;             /* x index within the reader at hand */
@@ -43,6 +45,7 @@ static void count_read(reads *c, uint32_t reader, ref load)
         if (node_at(p, load)->border[d] != BORDER_none) c->padded = true;
         if (node_at(p, load)->border[d] == BORDER_value) c->value_padded = true;
         if (depend_is_open(depends_of(p, c->all, load_index(p, load, d)))) c->in_fold = true;
+        if (d >= 2 && depends_of(p, c->all, load_index(p, load, d))->loads) c->jumps = true;
     }
     if (rank == 0) return;
     if (rank == 1 && stage_at(p, reader)->rank > 1 && (depends_of(p, c->all, load_index(p, load, 0))->coords & 1)) c->each_row = true;
@@ -101,6 +104,18 @@ static bool sums_stay_apart(inliner *i, uint32_t stage)
     return false;
 }
 
+/* How many pixels lie behind one another, as far as it is known; else 1. */
+static int64_t planes_of(tensor_pipe *p, uint32_t stage)
+{
+    const tensor_stage *s = stage_at(p, stage);
+    int64_t n = 1, lo, hi;
+    for (int d = 2; d < s->rank; d++) {
+        if (!node_is_const(p, s->lo[d], &lo) || !node_is_const(p, s->hi[d], &hi)) return 1;
+        n *= hi - lo + 1;
+    }
+    return n;
+}
+
 /* Why a stage goes into its readers, or NULL. */
 static const char *worth_inlining(inliner *i, uint32_t stage)
 {
@@ -120,6 +135,7 @@ static const char *worth_inlining(inliner *i, uint32_t stage)
     bool is_kept = cost.folds && sums_stay_apart(i, stage);
     if (r.count == 1 && !r.in_fold && !r.padded && !is_kept) return "it is read at one place";
     if (cost.folds) return NULL;
+    if (r.jumps && !r.padded && !r.in_fold && 2 * r.count <= planes_of(p, stage)) return "few of its planes are read for a pixel";
     if (cost.loads == 1 && cost.identity && cost.operations == 0) return r.x_varies ? NULL : "it only converts, which is cheaper than a buffer of the wider type";
     bool is_small = cost.loads <= 1 && cost.operations <= 2 && r.count <= 2 && !r.in_fold && !r.padded;
     return is_small ? "it is cheaper to compute twice than to keep" : NULL;
@@ -127,51 +143,12 @@ static const char *worth_inlining(inliner *i, uint32_t stage)
 
 /* ---- doing it --------------------------------------------------------------------------------------------- */
 
-/* The pad of the read that is being inlined, put on the loads of the body. */
-static ref pad_visit(rewriter *w, ref r)
-{
-    tensor_node n = *node_at(w->pipe, r);
-    const tensor_node *outer = node_at(w->pipe, *(const ref *)w->user);
-    if (n.op != OP_load) return 0;
-    uint8_t border[TENSOR_MAX_RANK];
-    ref index[TENSOR_MAX_RANK];
-    int rank = stage_at(w->pipe, n.payload)->rank;
-    for (int d = 0; d < TENSOR_MAX_RANK; d++) border[d] = outer->border[d];
-    for (int d = 0; d < rank; d++) index[d] = load_index(w->pipe, r, d);
-    return tensor_load(w->pipe, n.payload, index, border, NULL, n.type);
-}
-
-static ref inline_visit(rewriter *w, ref r)
-{
-    uint32_t stage = *(const uint32_t *)w->user;
-    tensor_pipe *p = w->pipe;
-    tensor_node n = *node_at(p, r);
-    if (n.op != OP_load || n.payload != stage) return 0;
-    ref coordinates[TENSOR_MAX_RANK] = { 0 };
-    bool padded = false;
-    for (int d = 0; d < stage_at(p, stage)->rank; d++) {
-        coordinates[d] = rewrite(w, load_index(p, r, d));
-        padded = padded || n.border[d] != BORDER_none;
-    }
-    ref body = stage_at(p, stage)->body;
-    if (padded) {
-        rewriter pads;
-        ref outer = r;
-        rewriter_begin(&pads, p, pad_visit, &outer);
-        body = rewrite(&pads, body);
-    }
-    return tensor_cast(p, tensor_substitute(p, body, coordinates), n.type.kind);      /* a load may widen what is stored */
-}
-
 static void inline_stage(inliner *i, uint32_t stage)
 {
     tensor_pipe *p = i->pipe;
     for (uint32_t r = stage + 1; r < p->stages.count; r++) {
         if (stage_at(p, r)->kind != STAGE_compute || i->gone[r] || !stage_reads(p, &i->loads, r, stage)) continue;
-        rewriter w;
-        rewriter_begin(&w, p, inline_visit, &stage);
-        ref body = rewrite(&w, stage_at(p, r)->body);
-        stage_at(p, r)->body = body;
+        inline_reads(p, r, stage);
     }
 }
 

@@ -12,7 +12,8 @@
 #include "lowering/pass.h"
 #include "lowering/pass_rewrite.h"
 
-enum { MOST_OPERATIONS = 16, MOST_ROUNDS = 4 };
+/* A vector of pixels that is written to memory and read again takes the time of about 40 operations on it. */
+enum { MOST_OPERATIONS = 40, MOST_LOADS = 4, LOOK_UP_OPERATIONS = 4, MOST_INLINED_OPERATIONS = 96, MOST_ROUNDS = 4 };
 
 typedef struct redirection { uint32_t from, to; } redirection;
 
@@ -49,19 +50,45 @@ static void read_instead(tensor_pipe *p, uint32_t reader, uint32_t stage, uint32
     stage_at(p, reader)->body = body;
 }
 
+/* Read at the pixel's own coordinates, as many as the producer has. */
+static bool is_own_pixel(tensor_pipe *p, uint32_t stage, ref load)
+{
+    const tensor_stage *s = stage_at(p, stage), *from = stage_at(p, node_at(p, load)->payload);
+    for (int d = 0; d < from->rank; d++) {
+        const tensor_node *i = node_at(p, load_index(p, load, d));
+        if (i->op != OP_coord || i->index != d || node_at(p, load)->border[d] != BORDER_none) return false;
+        if (from->lo[d] != s->lo[d] || from->hi[d] != s->hi[d]) return false;
+    }
+    return true;
+}
+
+typedef struct counting { tensor_pipe *pipe; stage_loads *loads; bool *seen; } counting;
+
+/* Each stage once: their common parts are computed once too. */
+static int count_operations(counting *c, uint32_t stage)
+{
+    tensor_pipe *p = c->pipe;
+    const tensor_stage *s = stage_at(p, stage);
+    if (s->kind == STAGE_input || c->seen[stage]) return 0;
+    c->seen[stage] = true;
+    if (s->kind != STAGE_compute || s->materialize || s->rank < 2) return MOST_OPERATIONS + 1;
+    body_cost cost = body_cost_of(p, stage);
+    if (cost.folds || cost.loads > MOST_LOADS) return MOST_OPERATIONS + 1;
+    int total = cost.operations;
+    const ref_list *reads = loads_of_stage(p, c->loads, stage);
+    for (uint32_t k = 0; k < reads->count && total <= MOST_OPERATIONS; k++) {
+        uint32_t from = node_at(p, reads->items[k])->payload;
+        if (stage_at(p, from)->rank < 2) total += LOOK_UP_OPERATIONS;            /* a table: wherever it is read */
+        else total += is_own_pixel(p, stage, reads->items[k]) ? count_operations(c, from) : MOST_OPERATIONS + 1;
+    }
+    return total;
+}
+
 /* Operations from the inputs to the stage's pixel; more than MOST_OPERATIONS when anything else stands between. */
 static int operations_from_inputs(tensor_pipe *p, stage_loads *loads, uint32_t stage)
 {
-    const tensor_stage *s = stage_at(p, stage);
-    if (s->kind == STAGE_input) return 0;
-    if (s->kind != STAGE_compute || s->materialize || s->rank < 2) return MOST_OPERATIONS + 1;
-    body_cost cost = body_cost_of(p, stage);
-    if (cost.folds || !cost.identity || cost.loads > 2) return MOST_OPERATIONS + 1;
-    int total = cost.operations;
-    const ref_list *reads = loads_of_stage(p, loads, stage);
-    for (uint32_t k = 0; k < reads->count && total <= MOST_OPERATIONS; k++)
-        total += operations_from_inputs(p, loads, node_at(p, reads->items[k])->payload);
-    return total;
+    counting c = { p, loads, ARENA_ARRAY(p->memory, bool, p->stages.count) };
+    return count_operations(&c, stage);
 }
 
 /* Stages of a dispatch that `reader` depends on through one that advances more slowly than itself. */
@@ -92,12 +119,34 @@ static bool is_apart(tensor_pipe *p, stage_loads *loads, const dispatch_plan *pl
     return depends_slowly(&c, b, false);
 }
 
+/* A reader at places that don't slide, such as a plane that depends on the pixel, could only read a copy from memory too. */
+static bool inline_where_it_jumps(tensor_pipe *p, stage_loads *loads, uint32_t stage, uint32_t reader)
+{
+    depends all = { 0 };
+    const ref_list *reads = loads_of_stage(p, loads, reader);
+    int count = 0;
+    bool slides = true;
+    for (uint32_t k = 0; k < reads->count; k++) {
+        ref load = reads->items[k];
+        if (node_at(p, load)->payload != stage) continue;
+        count++;
+        slides = slides && load_slides(p, &all, reader, load, reader) == CUT_none;
+        for (int d = 0; d < stage_at(p, stage)->rank; d++)
+            if (node_at(p, load)->border[d] != BORDER_none || depend_is_open(depends_of(p, &all, load_index(p, load, d)))) return false;
+    }
+    if (slides || count * operations_from_inputs(p, loads, stage) > MOST_INLINED_OPERATIONS) return false;
+    inline_reads(p, reader, stage);
+    return true;
+}
+
 /* A copy for every set of readers but the first; false when all go together. */
 static bool copy_for_readers(tensor_pipe *p, stage_loads *loads, const dispatch_plan *plan, uint32_t stage, uint32_t n_stages)
 {
     LIST(redirection) copies = { 0 };          /* from: the first reader of the set */
+    bool inlined = false;
     for (uint32_t r = stage + 1; r < n_stages; r++) {
         if (stage_at(p, r)->kind != STAGE_compute || !stage_reads(p, loads, r, stage)) continue;
+        if (inline_where_it_jumps(p, loads, stage, r)) { inlined = true; continue; }
         uint32_t found = 0;
         for (uint32_t k = 0; k < copies.count && !found; k++)
             if (!is_apart(p, loads, plan, copies.items[k].from, r)) found = copies.items[k].to;
@@ -107,7 +156,7 @@ static bool copy_for_readers(tensor_pipe *p, stage_loads *loads, const dispatch_
         }
         if (found != stage) read_instead(p, r, stage, found);
     }
-    return copies.count > 1;
+    return inlined || copies.count > 1;
 }
 
 static bool recompute_round(tensor_pipe *p)
@@ -119,7 +168,8 @@ static bool recompute_round(tensor_pipe *p)
     bool changed = false;
     form_dispatches(p, &all, true, p->memory, &plan);
     for (uint32_t s = 1; s < n_stages; s++) {
-        bool can_help = plan.why[s] == CUT_slopes || plan.why[s] == CUT_readers || plan.why[s] == CUT_none;
+        cut_reason why = plan.why[s];
+        bool can_help = why == CUT_slopes || why == CUT_readers || why == CUT_rank || why == CUT_anywhere || why == CUT_none;
         if (!can_help || plan.of_stage[s] == UINT32_MAX) continue;
         if (operations_from_inputs(p, &loads, s) > MOST_OPERATIONS || !copy_for_readers(p, &loads, &plan, s, n_stages)) continue;
         tensor_note_add(p, s, "computed again for readers that can't share its rows: cheaper than to store it");

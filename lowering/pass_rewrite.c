@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What passes share: binders replaced by values, and stages that a pass appended brought before their readers. */
+ * What passes share: binders replaced by values, stages inlined, and stages that a pass appended brought before their readers. */
 #include "lowering/pass_rewrite.h"
 
 #include "lowering/access.h"
@@ -29,6 +29,52 @@ ref replace_binders(tensor_pipe *p, ref r, uint32_t fold, const ref *values)
     rewriter w;
     rewriter_begin(&w, p, replace_binder, &b);
     return rewrite(&w, r);
+}
+
+/* ---- inlining ------------------------------------------------------------------------------------------ */
+
+/* The pad of the read that is being inlined, put on the loads of the body. */
+static ref pad_visit(rewriter *w, ref r)
+{
+    tensor_node n = *node_at(w->pipe, r);
+    const tensor_node *outer = node_at(w->pipe, *(const ref *)w->user);
+    if (n.op != OP_load) return 0;
+    uint8_t border[TENSOR_MAX_RANK];
+    ref index[TENSOR_MAX_RANK];
+    int rank = stage_at(w->pipe, n.payload)->rank;
+    for (int d = 0; d < TENSOR_MAX_RANK; d++) border[d] = outer->border[d];
+    for (int d = 0; d < rank; d++) index[d] = load_index(w->pipe, r, d);
+    return tensor_load(w->pipe, n.payload, index, border, NULL, n.type);
+}
+
+static ref inline_visit(rewriter *w, ref r)
+{
+    uint32_t stage = *(const uint32_t *)w->user;
+    tensor_pipe *p = w->pipe;
+    tensor_node n = *node_at(p, r);
+    if (n.op != OP_load || n.payload != stage) return 0;
+    ref coordinates[TENSOR_MAX_RANK] = { 0 };
+    bool padded = false;
+    for (int d = 0; d < stage_at(p, stage)->rank; d++) {
+        coordinates[d] = rewrite(w, load_index(p, r, d));
+        padded = padded || n.border[d] != BORDER_none;
+    }
+    ref body = stage_at(p, stage)->body;
+    if (padded) {
+        rewriter pads;
+        ref outer = r;
+        rewriter_begin(&pads, p, pad_visit, &outer);
+        body = rewrite(&pads, body);
+    }
+    return tensor_cast(p, tensor_substitute(p, body, coordinates), n.type.kind);      /* a load may widen what is stored */
+}
+
+void inline_reads(tensor_pipe *p, uint32_t reader, uint32_t stage)
+{
+    rewriter w;
+    rewriter_begin(&w, p, inline_visit, &stage);
+    ref body = rewrite(&w, stage_at(p, reader)->body);
+    stage_at(p, reader)->body = body;
 }
 
 /* ---- the order of stages ------------------------------------------------------------------------------ */

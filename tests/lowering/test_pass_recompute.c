@@ -6,7 +6,7 @@
 
 #define HEAD "pipeline 1 @t { dim W = %src[0] dim H = %src[1] input %src u8 (0..W - 1, 0..H - 1)\n"
 #define CHEAP "stage %a f32 (0..W - 1, 0..H - 1) { $v = load f32 %src (%x, %y) $w = div f32 $v, 255.0 yield $w }\n"
-#define DEAR "stage %a f32 (0..W - 1, 0..H - 1) { $v = load f32 %src (%x, %y) $w = div f32 $v, 255.0 $q = sqrt f32 $w $r = sqrt f32 $q yield $r }\n"
+#define DEAR "stage %a f32 (0..W - 1, 0..H - 1) { $v = load f32 %src (%x, %y) $w = div f32 $v, 255.0 $q = sqrt f32 $w $r = sqrt f32 $q $s = sqrt f32 $r $t = sqrt f32 $s $u = sqrt f32 $t yield $u }\n"
 #define HALF "stage %h f32 (0..floordiv(W - 1, 2), 0..floordiv(H - 1, 2)) { $x = mul i32 %x, 2 $y = mul i32 %y, 2 $b = load f32 %a [edge, value 0.5] ($x, $y) yield $b }\n"
 #define BOTH "stage %out f32 (0..W - 1, 0..H - 1) { $d = load f32 %a (%x, %y) $x2 = floordiv i32 %x, 2 $y2 = floordiv i32 %y, 2 $e = load f32 %h ($x2, $y2) $o = sub f32 $d, $e yield $o }\n"
 #define ROWS "stage %out f32 (0..W - 1, 0..H - 1) { $d = load f32 %a (%x, %y) $y2 = add i32 %y, 1 $e = load f32 %a [edge, edge] (%x, $y2) $o = sub f32 $d, $e yield $o }\n"
