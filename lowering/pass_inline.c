@@ -4,10 +4,12 @@
  *
  * Bits don't change: a body is the same expression wherever it is evaluated, since contraction was decided before. A read
  * under a pad is inlined only when the pad can move to what the body reads: same domain, same coordinates, a border that maps
- * indices (f(src)[map(x)] = f(src[map(x)])).
+ * indices (f(src)[map(x)] = f(src[map(x)])). Whole numbers whose even and odd columns are made differently stay apart: they
+ * alone are then computed by halves of a row (and narrow, if they are), not all that the reader does.
  *
  * Requires: the define passes have run. Leaves stages that nobody reads to `clean`. */
 #include "lowering/body_cost.h"
+#include "lowering/parity.h"
 #include "lowering/pass.h"
 #include "lowering/pass_rewrite.h"
 
@@ -28,6 +30,7 @@ typedef struct reads {
     bool         jumps;                /* its plane depends on what a pixel holds */
     bool         padded, value_padded;
     bool         each_row;             /* a reader with rows reads it along x, though it has none: computed anew for every row */
+    bool         moved;                /* some x index is not the reader's column but for a distance */
     ref          reader_x;             /* x index within the reader at hand */
     bool         reader_has;
 } reads;
@@ -50,6 +53,8 @@ static void count_read(reads *c, uint32_t reader, ref load)
     if (rank == 0) return;
     if (rank == 1 && stage_at(p, reader)->rank > 1 && (depends_of(p, c->all, load_index(p, load, 0))->coords & 1)) c->each_row = true;
     ref x = load_index(p, load, 0);
+    int32_t distance;
+    if (!linear_difference(p, x, tensor_coord(p, 0), &distance)) c->moved = true;
     if (depend_is_open(depends_of(p, c->all, x)) || (c->reader_x && c->reader_x != x)) c->x_varies = true;
     c->reader_x = x;
 }
@@ -132,6 +137,7 @@ static const char *worth_inlining(inliner *i, uint32_t stage)
     if (s->rank == 0) return is_cheap ? "it is a few operations on numbers" : NULL;
     if (is_shift(p, stage) && !r.padded) return "it only shifts what it reads";
     if (r.each_row && !is_cheap) return NULL;
+    if (!r.moved && kind_is_integer(s->type.kind) && (parity_choices(p, s->body) & PARITY_x)) return NULL;
     bool is_kept = cost.folds && sums_stay_apart(i, stage);
     if (r.count == 1 && !r.in_fold && !r.padded && !is_kept) return "it is read at one place";
     if (cost.folds) return NULL;

@@ -13,6 +13,7 @@
  * Requires nothing; runs last, since it hides convolutions from nobody then. Keeps every bit. */
 #include "lowering/access.h"
 #include "lowering/demanded_bits.h"
+#include "lowering/parity.h"
 #include "lowering/pass.h"
 #include "lowering/pass_rewrite.h"
 #include "lowering/ranges.h"
@@ -162,6 +163,7 @@ static ref narrow_leaf(rewriter *w, ref r)
     tensor_node n = *node_at(m->pipe, r);
     if (m->failed) return r;
     if (is_row_wide(m, r)) return is_wide(m, n.type) ? tensor_wrap(m->pipe, r, low_kind(m, r)) : r;
+    if (n.type.kind == KIND_bool && is_of_parity(m->pipe, r)) return r;         /* backends take columns of one remainder at a time */
     if (kind_is_float(n.type.kind) || n.op == OP_coord) m->failed = true;
     switch (n.op) {
     case OP_coord:  return r;

@@ -42,9 +42,32 @@ static LLVMValueRef pick(emitter *e, LLVMValueRef condition, LLVMValueRef yes, L
 
 /* ---- integers ------------------------------------------------------------------------------------------------ */
 
+/* A constant power of two in all lanes: its exponent, else -1. */
+static int exponent_of(LLVMValueRef b)
+{
+    bool vector = LLVMGetTypeKind(LLVMTypeOf(b)) == LLVMVectorTypeKind;
+    if (!LLVMIsConstant(b)) return -1;
+    LLVMValueRef first = vector ? LLVMGetAggregateElement(b, 0) : b;
+    for (unsigned k = 1; vector && k < LLVMGetVectorSize(LLVMTypeOf(b)); k++) if (LLVMGetAggregateElement(b, k) != first) return -1;
+    if (!first || !LLVMIsAConstantInt(first)) return -1;
+    unsigned long long value = LLVMConstIntGetZExtValue(first);
+    for (int k = 0; k < 31; k++) if (value == 1ull << k) return k;
+    return -1;
+}
+
+/* Shifts of signed numbers round down, as // does, and so do masks. */
+static LLVMValueRef power_division(emitter *e, int kind, LLVMValueRef a, int exponent, bool remainder)
+{
+    if (remainder) return LLVMBuildAnd(e->builder, a, integer_like(a, ((int64_t)1 << exponent) - 1), "");
+    LLVMValueRef by = integer_like(a, exponent);
+    return is_signed(kind) ? LLVMBuildAShr(e->builder, a, by, "") : LLVMBuildLShr(e->builder, a, by, "");
+}
+
 static LLVMValueRef floor_division(emitter *e, int kind, LLVMValueRef a, LLVMValueRef b, bool remainder)
 {
     LLVMBuilderRef x = e->builder;
+    int bits = kind_get((enum kind)kind)->bits, exponent = exponent_of(b);
+    if (exponent >= 0 && exponent < bits - is_signed(kind)) return power_division(e, kind, a, exponent, remainder);
     LLVMValueRef zero = integer_like(a, 0), one = integer_like(a, 1);
     bool is_constant = LLVMIsConstant(b) && !LLVMIsNull(b);
     LLVMValueRef is_zero = LLVMBuildICmp(x, LLVMIntEQ, b, zero, ""), safe = is_constant ? b : pick(e, is_zero, one, b);

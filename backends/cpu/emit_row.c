@@ -129,18 +129,38 @@ static void store_pixels(emitter *e, LLVMValueRef *parts, int n, int kind, int u
 
 /* ---- bodies ----------------------------------------------------------------------------------------------------------- */
 
-static void emit_body(emitter *e, ref body, type t, int lanes, int unroll, LLVMValueRef streaming)
+/* What is made of a column: one pixel, or (phases.c) one pixel of each remainder, side by side. */
+typedef struct row_body { const ref *phase; int phases; type t; } row_body;
+
+/* A component of all pixels of instance u, in the order of memory. */
+static LLVMValueRef body_part(emitter *e, const row_body *body, int u, int row, int component)
+{
+    LLVMValueRef parts[2];
+    for (int k = 0; k < body->phases; k++) parts[k] = emit_to_memory(e, emit_part(e, body->phase[k], u, row, component, true), body->t.kind);
+    return body->phases > 1 ? emit_interleave(e, parts, body->phases) : parts[0];
+}
+
+static void store_body(emitter *e, const row_body *body, int u, int row)
+{
+    LLVMValueRef parts[TENSOR_MAX_LANES], x = e->x;
+    int n = e->flat ? 1 : body->t.lanes, lanes = e->lanes;
+    for (int c = 0; c < n; c++) parts[c] = body_part(e, body, u, row, c);
+    if (body->phases > 1) e->x = LLVMBuildMul(e->builder, x, emit_i64(e, body->phases), "");
+    e->lanes = lanes * body->phases;
+    store_pixels(e, parts, n, body->t.kind, u, row);
+    e->lanes = lanes;
+    e->x = x;
+}
+
+static void emit_body(emitter *e, const row_body *body, int lanes, int unroll, LLVMValueRef streaming)
 {
     e->lanes = lanes;
     e->unroll = unroll;
     e->scope = 2;
-    emit_node(e, body);
-    int n = e->flat ? 1 : t.lanes;
+    for (int k = 0; k < body->phases; k++) emit_node(e, body->phase[k]);
     for (int u = 0; u < unroll; u++)
         for (int row = 0; row < e->group; row++) {
-            LLVMValueRef parts[TENSOR_MAX_LANES];
-            for (int c = 0; c < n; c++) parts[c] = emit_to_memory(e, emit_part(e, body, u, row, c, true), t.kind);
-            store_pixels(e, parts, n, t.kind, u, row);
+            store_body(e, body, u, row);
             if (!streaming) finish_stores(e, NULL);
         }
     finish_stores(e, streaming);
@@ -159,7 +179,7 @@ static LLVMValueRef asked_to_stream(emitter *e)
 }
 
 /* while (x + step <= limit) { body; x += step }; returns x after it. */
-static LLVMValueRef steps_loop(emitter *e, ref body, type t, int lanes, int unroll, LLVMValueRef x, LLVMValueRef limit)
+static LLVMValueRef steps_loop(emitter *e, const row_body *body, int lanes, int unroll, LLVMValueRef x, LLVMValueRef limit)
 {
     LLVMBuilderRef b = e->builder;
     LLVMBasicBlockRef before = LLVMGetInsertBlock(b), head = block(e, "steps"), inside = block(e, "steps.body"), done = block(e, "steps.done");
@@ -170,7 +190,7 @@ static LLVMValueRef steps_loop(emitter *e, ref body, type t, int lanes, int unro
     LLVMBuildCondBr(b, LLVMBuildICmp(b, LLVMIntSLE, next, limit, ""), inside, done);
     LLVMPositionBuilderAtEnd(b, inside);
     e->x = i;
-    emit_body(e, body, t, lanes, unroll, lanes > 1 ? asked_to_stream(e) : NULL);
+    emit_body(e, body, lanes, unroll, lanes > 1 ? asked_to_stream(e) : NULL);
     LLVMAddIncoming(i, (LLVMValueRef[]){ x, next }, (LLVMBasicBlockRef[]){ before, LLVMGetInsertBlock(b) }, 2);
     LLVMBuildBr(b, head);
     LLVMPositionBuilderAtEnd(b, done);
@@ -178,7 +198,7 @@ static LLVMValueRef steps_loop(emitter *e, ref body, type t, int lanes, int unro
 }
 
 /* Single vectors to the end; the last one starts at limit - lanes where that is allowed. Returns x after it. */
-static LLVMValueRef vectors_loop(emitter *e, ref body, type t, int lanes, LLVMValueRef x, LLVMValueRef start, LLVMValueRef limit)
+static LLVMValueRef vectors_loop(emitter *e, const row_body *body, int lanes, LLVMValueRef x, LLVMValueRef start, LLVMValueRef limit)
 {
     LLVMBuilderRef b = e->builder;
     LLVMBasicBlockRef back = emit_hoist_begin(e);
@@ -200,7 +220,7 @@ static LLVMValueRef vectors_loop(emitter *e, ref body, type t, int lanes, LLVMVa
     LLVMValueRef next = LLVMBuildAdd(b, e->x, emit_i64(e, lanes), "");
     /* The last vector overlaps what was streamed, unaligned. */
     LLVMValueRef streaming = asked_to_stream(e);
-    emit_body(e, body, t, lanes, 1, streaming ? LLVMBuildAnd(b, streaming, LLVMBuildNot(b, late, ""), "") : NULL);
+    emit_body(e, body, lanes, 1, streaming ? LLVMBuildAnd(b, streaming, LLVMBuildNot(b, late, ""), "") : NULL);
     LLVMAddIncoming(i, (LLVMValueRef[]){ x, next }, (LLVMBasicBlockRef[]){ before, LLVMGetInsertBlock(b) }, 2);
     LLVMBuildBr(b, head);
     LLVMPositionBuilderAtEnd(b, done);
@@ -213,7 +233,58 @@ static LLVMValueRef column(emitter *e, unsigned argument)
     return e->flat_lanes > 1 ? LLVMBuildMul(e->builder, x, emit_i64(e, e->flat_lanes), "") : x;
 }
 
-static LLVMValueRef emit_columns(emit_module *m, cpu_stage *stage, int group, ref body, type t, const char *name, int unroll)
+static LLVMValueRef vector_columns(emitter *e, const row_body *body, int lanes, int unroll, LLVMValueRef start, LLVMValueRef limit)
+{
+    LLVMValueRef x = start;
+    if (unroll > 1) x = steps_loop(e, body, lanes, unroll, x, limit);
+    return lanes > 1 ? vectors_loop(e, body, lanes, x, start, limit) : x;
+}
+
+/* The rows' bodies, one of which is for this row. Returns the column after the last that was made. */
+static LLVMValueRef phase_rows(emitter *e, const cpu_phases *phases, type t, LLVMValueRef start, LLVMValueRef limit)
+{
+    LLVMBuilderRef b = e->builder;
+    const cpu_stage *as = phases->as;
+    row_body body = { phases->body, phases->columns, t };
+    if (phases->rows == 1) return vector_columns(e, &body, as->lanes, as->unroll, start, limit);
+    LLVMBasicBlockRef rows[2] = { block(e, "even"), block(e, "odd") }, done = block(e, "made"), from[2];
+    LLVMValueRef x[2], odd = LLVMBuildTrunc(b, e->y, LLVMInt1TypeInContext(e->m->context), "");
+    LLVMBuildCondBr(b, odd, rows[1], rows[0]);
+    for (int k = 0; k < 2; k++) {
+        LLVMPositionBuilderAtEnd(b, rows[k]);
+        body.phase = phases->body + k * phases->columns;
+        x[k] = vector_columns(e, &body, as->lanes, as->unroll, start, limit);
+        from[k] = LLVMGetInsertBlock(b);
+        LLVMBuildBr(b, done);
+    }
+    LLVMPositionBuilderAtEnd(b, done);
+    LLVMValueRef after = LLVMBuildPhi(b, i64_type(e->m), "x");
+    LLVMAddIncoming(after, x, from, 2);
+    return after;
+}
+
+/* By twos from an even column on; an odd one before them is made alone, by `whole`. */
+static LLVMValueRef phase_columns(emitter *e, const cpu_phases *phases, const row_body *whole, LLVMValueRef start, LLVMValueRef limit)
+{
+    LLVMBuilderRef b = e->builder;
+    cpu_stage *stage = e->stage;
+    LLVMValueRef one = emit_i64(e, 1);
+    if (phases->columns == 2) {
+        LLVMBasicBlockRef back = emit_hoist_begin(e);
+        LLVMValueRef even = LLVMBuildAdd(b, start, LLVMBuildAnd(b, start, one, ""), "even");      /* at most the limit, which is beyond the start */
+        LLVMValueRef first = LLVMBuildAShr(b, even, one, ""), last = LLVMBuildAShr(b, limit, one, "");
+        emit_hoist_end(e, back);
+        steps_loop(e, whole, 1, 1, start, even);
+        start = first;
+        limit = last;
+    }
+    e->stage = phases->as;
+    LLVMValueRef x = phase_rows(e, phases, whole->t, start, limit);
+    e->stage = stage;
+    return phases->columns == 2 ? LLVMBuildShl(b, x, one, "") : x;
+}
+
+static LLVMValueRef emit_columns(emit_module *m, cpu_stage *stage, int group, ref pixel, type t, const char *name, int unroll)
 {
     emitter e;
     LLVMTypeRef args[4] = { pointer_type(m), i32_type(m), i32_type(m), i32_type(m) };
@@ -222,14 +293,15 @@ static LLVMValueRef emit_columns(emit_module *m, cpu_stage *stage, int group, re
     e.flat = stage->flat;
     e.flat_lanes = stage->flat ? t.lanes : 1;
     e.y = LLVMGetParam(e.function, 1);
-    LLVMValueRef start = column(&e, 2), limit = column(&e, 3), x = start;
+    LLVMValueRef start = column(&e, 2), limit = column(&e, 3);
     LLVMBasicBlockRef prologue = block(&e, "prologue"), first = block(&e, "columns");
     e.prologue = prologue;
     LLVMPositionBuilderAtEnd(e.builder, first);
     e.scope = 2;
-    if (unroll > 1) x = steps_loop(&e, body, t, stage->lanes, unroll, x, limit);
-    if (stage->lanes > 1) x = vectors_loop(&e, body, t, stage->lanes, x, start, limit);
-    steps_loop(&e, body, t, 1, 1, x, limit);
+    row_body body = { &pixel, 1, t };
+    bool in_phases = stage->phases && pixel == stage_at(m->schedule->pipe, stage->stage)->body;
+    LLVMValueRef x = in_phases ? phase_columns(&e, stage->phases, &body, start, limit) : vector_columns(&e, &body, stage->lanes, unroll, start, limit);
+    steps_loop(&e, &body, 1, 1, x, limit);
     LLVMBuildRetVoid(e.builder);
     LLVMPositionBuilderAtEnd(e.builder, e.entry);
     LLVMBuildBr(e.builder, prologue);

@@ -39,6 +39,14 @@ typedef struct cpu_read {
     ref rest_x, rest_y;             /* the part of the index that is added, without coordinates */
 } cpu_read;
 
+/* Pixels that are made differently by turns: bodies for each remainder of the column by `columns` and of the row by `rows` (1 or
+ * 2), in columns of their own: the column of a body stands for columns * itself + its remainder. */
+typedef struct cpu_phases {
+    int  columns, rows;
+    ref  body[4];                   /* of row remainder r and column remainder c: [r * columns + c] */
+    struct cpu_stage *as;           /* how the bodies read, in their columns, and the shape of their loops */
+} cpu_phases;
+
 typedef struct cpu_stage {
     uint32_t stage;
     bool     sink;
@@ -57,6 +65,7 @@ typedef struct cpu_stage {
     ref      group_rows;            /* uniform: a group of more rows than this can't be made at once; 0: no limit */
     LIST(cpu_edge) edges;
     LIST(cpu_read) loads;
+    cpu_phases *phases;             /* or NULL */
 } cpu_stage;
 
 typedef struct cpu_section {
@@ -93,12 +102,16 @@ void unroll_folds(tensor_pipe *p, depends *all);
 
 /* schedule_reads.c: loaders, copies for borders, edges and loads of one section. */
 void schedule_reads(cpu_schedule *s, cpu_section *section);
+/* phases.c: the phases of a stage whose reads are settled, or NULL. */
+cpu_phases *phases_make(cpu_schedule *s, const cpu_stage *c);
 /* schedule_shape.c: flat or planar, lanes, groups, unrolling, costs; once the reads of all sections are settled. */
 void schedule_shapes(cpu_schedule *s);
 
 /* work.c */
 double node_operations(const tensor_node *n);
 bool   node_is_per_pixel(tensor_pipe *p, depends *all, ref r);        /* done for each column, and more than an index */
+/* What is computed for the expressions: all that is reached but for the indices of rows, which are parts of addresses. */
+void   computed_nodes(cpu_schedule *s, const cpu_stage *c, const ref *roots, uint32_t n_roots, ref_list *out);
 ref    stage_work(cpu_schedule *s, const cpu_stage *c);               /* a uniform i32: operations a pixel, with loops as long as they are */
 
 static inline uint32_t section_sink(const cpu_section *c) { return c->stages.items[c->stages.count - 1].stage; }

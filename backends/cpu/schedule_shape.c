@@ -193,12 +193,12 @@ static double fold_elements(tensor_pipe *p, uint32_t fold)
 
 typedef struct body_facts { double operations; int widest_bytes; int vector_nodes; bool loops, looks_up; } body_facts;
 
-static body_facts facts_of(shape_maker *m, const cpu_stage *c)
+static body_facts facts_of(shape_maker *m, const cpu_stage *c, const ref *bodies, uint32_t n_bodies)
 {
     tensor_pipe *p = m->s->pipe;
     body_facts f = { .widest_bytes = 1 };
     ref_list nodes = { 0 };
-    reached_nodes(p, m->s->memory, &stage_at(p, c->stage)->body, 1, &nodes);
+    computed_nodes(m->s, c, bodies, n_bodies, &nodes);
     for (uint32_t k = 0; k < nodes.count; k++) {
         const tensor_node *n = node_at(p, nodes.items[k]);
         const depend *d = depends_of(p, &m->s->all, nodes.items[k]);
@@ -327,9 +327,33 @@ static void long_row(shape_maker *m, cpu_stage *c, int nodes)
     c->unroll = nodes <= 80 ? 8 : 4;
 }
 
+enum { MOST_JOINED = 256 };              /* elements of one store (emit_interleave) */
+
+/* As wide as the widest of what is computed for one row or the other. */
+static void choose_phase_shape(shape_maker *m, cpu_stage *c)
+{
+    const tensor_stage *t = stage_at(m->s->pipe, c->stage);
+    cpu_phases *phases = c->phases;
+    int nodes = 0, widest = t->type.kind == KIND_f16 ? 4 : kind_get((kind)t->type.kind)->n_bytes;
+    double operations = 0;
+    for (int row = 0; row < phases->rows; row++) {
+        body_facts f = facts_of(m, phases->as, phases->body + row * phases->columns, (uint32_t)phases->columns);
+        if (f.widest_bytes > widest) widest = f.widest_bytes;
+        if (f.vector_nodes > nodes) nodes = f.vector_nodes;
+        operations += f.operations / (phases->rows * phases->columns);
+    }
+    c->lanes = m->s->target.vector_bytes / widest;
+    while (c->lanes * phases->columns * t->type.lanes > MOST_JOINED) c->lanes /= 2;
+    phases->as->lanes = c->lanes;
+    phases->as->group = c->group = 1;
+    phases->as->unroll = c->unroll = nodes * t->type.lanes <= 48 ? 2 : 1;
+    phases->as->planes = c->planes;
+    c->operations = operations < 1 ? 1 : operations;
+}
+
 static void choose_shape(shape_maker *m, cpu_stage *c)
 {
-    body_facts f = facts_of(m, c);
+    body_facts f = facts_of(m, c, &stage_at(m->s->pipe, c->stage)->body, 1);
     const tensor_stage *t = stage_at(m->s->pipe, c->stage);
     int bytes = kind_get((kind)t->type.kind)->n_bytes;
     if (t->type.kind == KIND_f16) bytes = 4;
@@ -359,6 +383,8 @@ static void choose_shape(shape_maker *m, cpu_stage *c)
     else if (c->group == 1 && f.vector_nodes * planes <= 48) c->unroll = 2;
     if (!f.loops && c->group == 1 && row_taps(c) >= LONG_ROW) long_row(m, c, f.vector_nodes * planes);
     c->operations = f.operations < 1 ? 1 : f.operations;
+    c->phases = phases_make(m->s, c);
+    if (c->phases) choose_phase_shape(m, c);
 }
 
 /* ---- memory between dispatches ------------------------------------------------------------------------------------------ */
@@ -401,7 +427,7 @@ static bool spread_planes(cpu_schedule *s)
 static int stream_bytes(shape_maker *m, const cpu_stage *c)
 {
     type t = stage_at(m->s->pipe, c->stage)->type;
-    if (!c->sink || c->lanes == 1) return 0;
+    if (!c->sink || c->lanes == 1 || c->phases) return 0;
     bool side_by_side = !c->flat && !m->s->memories.items[c->memory].planar;
     int bytes = c->lanes * kind_get((kind)t.kind)->n_bytes * (side_by_side ? t.lanes : 1), piece = bytes & -bytes;
     if (piece > m->s->target.vector_bytes) piece = m->s->target.vector_bytes;

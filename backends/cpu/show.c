@@ -224,6 +224,8 @@ static void explain_stage(cpu_schedule *s, cpu_section *section, const cpu_stage
     if (c->stream_bytes)
         text_printf(out, "      stored past the caches, %d bytes at a time, where %s than the last cache holds and memory binds\n",
                     c->stream_bytes, s->memories.items[c->memory].role == MEMORY_scratch ? "it is more" : "the dispatch reads and writes more");
+    if (c->phases)
+        text_printf(out, "      even and odd %s are made apart\n", c->phases->columns == 1 ? "rows" : c->phases->rows == 1 ? "columns" : "columns and rows");
     explain_reads(s, section, c, out);
 }
 
@@ -282,9 +284,10 @@ static void json_section(cpu_schedule *s, cpu_section *section, text *out)
         const cpu_stage *c = section_stage(section, (int)j);
         cut_reason why = c->sink ? s->plan.why[c->stage] : CUT_none;
         text_printf(out, "%s{\"name\": \"%s\", \"stored\": %s, \"why\": \"%s\", \"lanes\": %d, \"unroll\": %d, \"rows\": %d, \"flat\": %s, "
-                         "\"streams\": %d, \"operations\": %.0f, \"bulk_share\": %.4f, \"loader\": %s, \"reads\": ",
+                         "\"streams\": %d, \"phases\": [%d, %d], \"operations\": %.0f, \"bulk_share\": %.4f, \"loader\": %s, \"reads\": ",
                     j ? ", " : "", name_of(s, c->stage), c->sink ? "true" : "false", c->sink ? cut_text(why) : "", c->lanes, c->unroll, c->group,
-                    c->flat ? "true" : "false", c->stream_bytes, c->operations, bulk_share(s, c), c->loader ? "true" : "false");
+                    c->flat ? "true" : "false", c->stream_bytes, c->phases ? c->phases->columns : 1, c->phases ? c->phases->rows : 1, c->operations,
+                    bulk_share(s, c), c->loader ? "true" : "false");
         json_reads(s, section, c, out);
         text_string(out, "}");
     }

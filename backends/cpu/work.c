@@ -32,6 +32,41 @@ bool node_is_per_pixel(tensor_pipe *p, depends *all, ref r)
     return !index;
 }
 
+/* ---- what is computed ------------------------------------------------------------------------------------------------ */
+
+typedef struct computing { cpu_schedule *s; const cpu_stage *stage; uint8_t *seen; ref_list *out; } computing;
+
+static bool follows_row(const cpu_stage *c, ref load)
+{
+    for (uint32_t k = 0; k < c->loads.count; k++)
+        if (c->loads.items[k].load == load) return c->edges.items[c->loads.items[k].edge].kind == READ_row;
+    return false;
+}
+
+static void compute_node(computing *c, ref r)
+{
+    tensor_pipe *p = c->s->pipe;
+    if (r == 0 || c->seen[r]) return;
+    c->seen[r] = 1;
+    tensor_node n = *node_at(p, r);
+    if (n.op == OP_load && follows_row(c->stage, r))
+        for (int d = 0; d < stage_at(p, n.payload)->rank; d++) compute_node(c, load_outside(p, r, d));
+    else for (int k = 0; k < n.n_args; k++) compute_node(c, node_arg(p, r, k));
+    if (n.op == OP_result) {
+        tensor_fold f = *fold_at(p, n.payload);
+        for (int b = 0; b < f.n_binders; b++) { compute_node(c, f.lo[b]); compute_node(c, f.hi[b]); }
+        compute_node(c, f.where);
+        for (int a = 0; a < f.n_accs; a++) { compute_node(c, f.init[a]); compute_node(c, f.next[a]); }
+    }
+    LIST_PUSH(c->s->memory, *c->out, r);
+}
+
+void computed_nodes(cpu_schedule *s, const cpu_stage *stage, const ref *roots, uint32_t n_roots, ref_list *out)
+{
+    computing c = { s, stage, ARENA_ARRAY(s->memory, uint8_t, s->pipe->nodes.count), out };
+    for (uint32_t k = 0; k < n_roots; k++) compute_node(&c, roots[k]);
+}
+
 /* ---- at run time ------------------------------------------------------------------------------------------------- */
 
 /* Operations inside one nest of loops. */

@@ -186,6 +186,9 @@ class PlainStages:
         if self.random.random() < 0.5:  # twice the size
             self.emit(f"{moved}[x, y] = {source.name}[x // 2, y // 2]")
             domain = [(2 * s, 2 * e) for s, e in (x, y)]
+        elif self.random.random() < 0.5 and min(e for _, e in (x, y)) > 1:  # twice the size, by turns
+            self.emit(f"{moved}[x, y] = {self.by_turns(source.name)}")
+            domain = [(2 * s + 1, 2 * e - 2) for s, e in (x, y)]
         else:
             factor, plus = self.random.choice(((2, 0), (2, 1), (3, 1)))
             domain = [(-((plus - s) // factor), (s + e - 1 - plus) // factor) for s, e in (x, y)]
@@ -194,6 +197,17 @@ class PlainStages:
                 factor, plus, domain = 1, 1, [(s - 1, e) for s, e in (x, y)]
             self.emit(f"{moved}[x, y] = {source.name}[{factor}*x + {plus}, {factor}*y + {plus}]")
         self.add(moved, source.base, source.lanes, domain)
+
+    def by_turns(self, name):
+        """Pixels that depend on whether column and row are even, from between the neighbours at half the size."""
+        here, right, below, corner = (f"{name}[{x}, {y}]" for y in ("(y - 1) // 2", "(y + 1) // 2") for x in ("(x - 1) // 2", "(x + 1) // 2"))
+        middle = f"max({here}, {corner})"
+        return self.random.choice((
+            f"x % 2 == 0 ? {middle} : min({right}, {below})",
+            f"y % 2 == 0 ? (x % 2 == 0 ? {here} : {middle}) : (x % 2 == 0 ? {below} : {corner})",
+            f"(x + y) % 2 == 1 ? {right} : min({middle}, {below})",
+            f"(y + 1) % 2 == 0 ? {middle} : min({below}, {corner})",
+            f"(3*x + 1) % 2 == 0 && y % 2 == 1 ? {corner} : {middle}"))
 
     def plain_flip(self, source):
         """The picture turned round along an axis, or transposed."""
