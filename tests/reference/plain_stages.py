@@ -207,7 +207,7 @@ class PlainStages:
             f"y % 2 == 0 ? (x % 2 == 0 ? {here} : {middle}) : (x % 2 == 0 ? {below} : {corner})",
             f"(x + y) % 2 == 1 ? {right} : min({middle}, {below})",
             f"(y + 1) % 2 == 0 ? {middle} : min({below}, {corner})",
-            f"(3*x + 1) % 2 == 0 && y % 2 == 1 ? {corner} : {middle}"))
+            f"(3*x + 1) % 2 == 0 and y % 2 == 1 ? {corner} : {middle}"))
 
     def plain_flip(self, source):
         """The picture turned round along an axis, or transposed."""
