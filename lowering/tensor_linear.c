@@ -147,6 +147,48 @@ static ref nearer(const tensor_pipe *p, tensor_op op, ref a, ref b)
     return (difference < 0) == (op == OP_min) ? a : b;
 }
 
+enum { MOST_OPERANDS = 16 };
+typedef struct operands { ref of[MOST_OPERANDS]; int n; } operands;
+
+/* One more of a chain of min (or max): unless it is one that is there, but for a distance. */
+static bool add_operand(const tensor_pipe *p, tensor_op op, operands *all, ref r)
+{
+    for (int k = 0; k < all->n; k++) {
+        ref near = all->of[k] == r ? r : nearer(p, op, all->of[k], r);
+        if (!near)
+            continue;
+        all->of[k] = near;
+        return true;
+    }
+    if (all->n == MOST_OPERANDS)
+        return false;
+    all->of[all->n++] = r;
+    return true;
+}
+
+/* Those of r + distance, which may be a chain itself: min(a, b) + 1 is min(a + 1, b + 1). */
+static bool add_operands(tensor_pipe *p, tensor_op op, operands *all, ref r, int32_t distance)
+{
+    linear form;
+    if (node_at(p, r)->op == op)
+        return add_operands(p, op, all, node_arg(p, r, 0), distance) && add_operands(p, op, all, node_arg(p, r, 1), distance);
+    if (linear_of(p, r, &form) && form.n_terms == 1 && form.terms[0].coefficient == 1 && node_at(p, form.terms[0].atom)->op == op)
+        return add_operands(p, op, all, form.terms[0].atom, wrap_i32((int64_t)distance + form.constant));
+    return add_operand(p, op, all, tensor_op2(p, OP_add, r, tensor_i32(p, distance)));
+}
+
+/* min(min(a, b), a + 1): the same bounds meet again and again where many stages do. */
+static ref normalize_chain(tensor_pipe *p, tensor_op op, ref a, ref b)
+{
+    operands all = { .n = 0 };
+    if (!add_operands(p, op, &all, a, 0) || !add_operands(p, op, &all, b, 0))
+        return tensor_op2(p, op, a, b);
+    ref chain = all.of[0];
+    for (int k = 1; k < all.n; k++)
+        chain = tensor_op2(p, op, chain, all.of[k]);
+    return chain;
+}
+
 static ref normalize_atom(tensor_pipe *p, ref atom)
 {
     tensor_node n = *node_at(p, atom);
@@ -158,8 +200,9 @@ static ref normalize_atom(tensor_pipe *p, ref atom)
         ref arg = node_arg(p, atom, k);
         args[k] = type_equal(node_type(p, arg), type_of(KIND_i32, 1)) ? tensor_normalize(p, arg) : arg;
     }
-    ref near = n.n_args == 2 ? nearer(p, n.op, args[0], args[1]) : 0;
-    return near ? near : node_with_args(p, atom, args);
+    if ((n.op == OP_min || n.op == OP_max) && n.uniform && type_equal(n.type, type_of(KIND_i32, 1)))
+        return normalize_chain(p, n.op, args[0], args[1]);
+    return node_with_args(p, atom, args);
 }
 
 ref tensor_normalize(tensor_pipe *p, ref r)

@@ -195,12 +195,19 @@ static ref compare_with_itself(tensor_pipe *p, tensor_op op, ref a)
     }
 }
 
+/* min(min(x, y), y): whole numbers only, since of two reals the second is taken when one is a NaN. */
+static bool is_among(const tensor_pipe *p, tensor_op op, ref a, ref r)
+{
+    return node_at(p, r)->op == op && (node_arg(p, r, 0) == a || node_arg(p, r, 1) == a);
+}
+
 static ref simplify_two(tensor_pipe *p, tensor_op op, ref a, ref b)
 {
     bool floating = kind_is_float(node_type(p, a).kind);
     switch (op) {
     case OP_min: case OP_max:
-        return a == b ? a : 0;
+        if (a == b) return a;
+        return floating ? 0 : is_among(p, op, b, a) ? a : is_among(p, op, a, b) ? b : 0;
     case OP_and:
         return a == b || is_value(p, b, 1) || is_value(p, a, 0) ? a : is_value(p, a, 1) || is_value(p, b, 0) ? b : 0;
     case OP_or:

@@ -78,8 +78,8 @@ static ref phase_load(phase_maker *m, rewriter *w, ref load)
     }
     if (e->kind == READ_row) {
         read.rest_x = phase_rest(m, &m->from->edges.items[read.edge], read.rest_x);
-        ref sum = tensor_op2(p, OP_add, i32_op(p, OP_mul, tensor_coord(p, 0), e->p_x), read.rest_x);
-        index[0] = e->q_x == 1 ? sum : i32_op(p, OP_floordiv, sum, e->q_x);      /* one node for all phases that read this */
+        ref inside = tensor_op2(p, OP_add, i32_op(p, OP_mul, tensor_coord(p, 0), e->p_x), read.rest_x);
+        index[0] = e->q_x == 1 ? inside : i32_op(p, OP_floordiv, inside, e->q_x);      /* one node for all phases that read this */
     }
     read.load = tensor_load(p, n.payload, index, n.border, outside, n.type);
     if (node_at(p, read.load)->op == OP_load) add_phase_read(m, read);
