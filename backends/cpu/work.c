@@ -36,11 +36,14 @@ bool node_is_per_pixel(tensor_pipe *p, depends *all, ref r)
 
 typedef struct computing { cpu_schedule *s; const cpu_stage *stage; uint8_t *seen; ref_list *out; } computing;
 
-static bool follows_row(const cpu_stage *c, ref load)
+/* The edge of a load whose columns are no more than addresses, or NULL. */
+static const cpu_edge *row_edge(const cpu_stage *c, ref load)
 {
-    for (uint32_t k = 0; k < c->loads.count; k++)
-        if (c->loads.items[k].load == load) return c->edges.items[c->loads.items[k].edge].kind == READ_row;
-    return false;
+    for (uint32_t k = 0; k < c->loads.count; k++) {
+        const cpu_edge *e = &c->edges.items[c->loads.items[k].edge];
+        if (c->loads.items[k].load == load) return e->kind == READ_row ? e : NULL;
+    }
+    return NULL;
 }
 
 static void compute_node(computing *c, ref r)
@@ -49,7 +52,9 @@ static void compute_node(computing *c, ref r)
     if (r == 0 || c->seen[r]) return;
     c->seen[r] = 1;
     tensor_node n = *node_at(p, r);
-    if (n.op == OP_load && follows_row(c->stage, r))
+    const cpu_edge *row = n.op == OP_load ? row_edge(c->stage, r) : NULL;
+    if (row && row->finds_rows) compute_node(c, load_index(p, r, 1));
+    if (row)
         for (int d = 0; d < stage_at(p, n.payload)->rank; d++) compute_node(c, load_outside(p, r, d));
     else for (int k = 0; k < n.n_args; k++) compute_node(c, node_arg(p, r, k));
     if (n.op == OP_result) {
