@@ -143,6 +143,8 @@ static const char *worth_inlining(inliner *i, uint32_t stage)
     if (cost.folds) return NULL;
     if (r.jumps && !r.padded && !r.in_fold && 2 * r.count <= planes_of(p, stage)) return "few of its planes are read for a pixel";
     if (cost.loads == 1 && cost.identity && cost.operations == 0) return r.x_varies ? NULL : "it only converts, which is cheaper than a buffer of the wider type";
+    /* Rows of a group are read together, so down the rows a product costs what reading a row does. */
+    if (cost.operations <= 1 && cost.loads <= 2 && r.readers == 1 && !r.x_varies && !r.padded) return "one operation is as fast as a line that is written and read";
     bool is_small = cost.loads <= 1 && cost.operations <= 2 && r.count <= 2 && !r.in_fold && !r.padded;
     return is_small ? "it is cheaper to compute twice than to keep" : NULL;
 }
