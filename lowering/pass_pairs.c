@@ -10,6 +10,7 @@
  * it means the same at the other one's place; distances differ in sign only where that is squared or its size taken.
  * Requires tables. Keeps every bit and the order of elements; adds a stage of one dimension more (its rows are slabs). */
 #include "lowering/access.h"
+#include "lowering/pairs.h"
 #include "lowering/pass.h"
 #include "lowering/pass_rewrite.h"
 #include "lowering/tensor_build.h"
@@ -73,6 +74,24 @@ static bool is_mirrored(comparing *c, ref r, ref s)
     return true;
 }
 
+bool alike_both_ways(const tensor_pipe *p, ref value, ref a, ref b)
+{
+    comparing c = { p, a, b, MAX_COMPARED };
+    return is_mirrored(&c, value, value);
+}
+
+int operations_under(tensor_pipe *p, ref value)
+{
+    ref_list nodes = { 0 };
+    int n = 0;
+    reached_nodes(p, p->memory, &value, 1, &nodes);
+    for (uint32_t k = 0; k < nodes.count; k++) {
+        op_class class = op_get((tensor_op)node_at(p, nodes.items[k])->op)->class;
+        n += class != CLASS_STR && class != CLASS_TYP;
+    }
+    return n;
+}
+
 /* ---- the value ---------------------------------------------------------------------------------------------------- */
 
 /* load of the source at coord + binder on both axes, or at coord. */
@@ -128,18 +147,6 @@ static uint8_t made_of(const pairs *w, const uint8_t *of, ref r)
     return all;
 }
 
-static int operations_of(const tensor_pipe *p, ref value)
-{
-    ref_list nodes = { 0 };
-    int n = 0;
-    reached_nodes((tensor_pipe *)(uintptr_t)p, p->memory, &value, 1, &nodes);
-    for (uint32_t k = 0; k < nodes.count; k++) {
-        op_class class = op_get((tensor_op)node_at(p, nodes.items[k])->op)->class;
-        n += class != CLASS_STR && class != CLASS_TYP;
-    }
-    return n;
-}
-
 /* The largest expression of the two pixels that something else uses. */
 static bool find_value(pairs *w)
 {
@@ -159,9 +166,8 @@ static bool find_value(pairs *w)
         for (int a = 0; a < node_at(p, r)->n_args; a++) {
             ref value = node_arg(p, r, a);
             if (of[value] != (OF_moved | OF_here)) continue;
-            int n = operations_of(p, value);
-            comparing c = { p, w->moved, w->here, MAX_COMPARED };
-            if (n <= most || !kind_is_float(node_type(p, value).kind) || !is_mirrored(&c, value, value)) continue;
+            int n = operations_under(p, value);
+            if (n <= most || !kind_is_float(node_type(p, value).kind) || !alike_both_ways(p, value, w->moved, w->here)) continue;
             most = n;
             w->value = value;
         }

@@ -202,7 +202,7 @@ bool window_elements(window *w, uint32_t fold, const int *binder, const int64_t 
 
 /* ---- where elements come from -------------------------------------------------------------------------------- */
 
-static ref with_pixel(const window *w, ref by)
+ref window_element_of(const window *w, ref by)
 {
     ref pair[2] = { w->load, by };
     rewriter to;
@@ -233,10 +233,10 @@ window_source window_source_of(const window *w)
     window_source s = { .stage = n.payload, .t = w->t };
     for (int d = 0; d < 2 && d < stage_at(p, n.payload)->rank; d++) {
         s.border[d] = n.border[d];
-        if (n.border[d] == BORDER_value) s.outside[d] = with_pixel(w, load_outside(p, w->load, d));
+        if (n.border[d] == BORDER_value) s.outside[d] = window_element_of(w, load_outside(p, w->load, d));
     }
     if (w->element == w->load) return s;
-    ref body = with_pixel(w, own_coordinates_load(p, n.payload, n.type));
+    ref body = window_element_of(w, own_coordinates_load(p, n.payload, n.type));
     s.stage = stage_like(p, n.payload, w->t);
     stage_at(p, s.stage)->body = body;
     return s;

@@ -34,6 +34,8 @@ typedef struct window_source { uint32_t stage; uint8_t border[2]; ref outside[2]
 window_source window_source_of(const window *w);
 /* The element at the reader's place moved by (dx, dy). */
 ref window_element(const window *w, const window_source *s, int64_t dx, int64_t dy);
+/* The element of another pixel than the one that is loaded. */
+ref window_element_of(const window *w, ref by);
 /* A stage still without body, with the bounds of another. */
 uint32_t stage_like(tensor_pipe *p, uint32_t like, type t);
 

@@ -70,6 +70,14 @@ static ref small_index(builder *b)
     return tensor_op2(b->pipe, OP_add, below(b, 2) ? any : tensor_coord(b->pipe, below(b, 2)), offset);
 }
 
+/* Any stage of two dimensions; the first one is. */
+static uint32_t random_picture(builder *b)
+{
+    uint32_t s = 1 + (uint32_t)below(b, (int)b->pipe->stages.count - 1);
+    while (stage_at(b->pipe, s)->rank != 2) s--;
+    return s;
+}
+
 static void add_load(builder *b, uint32_t before)
 {
     uint32_t s = 1 + (uint32_t)below(b, (int)before - 1);
@@ -310,7 +318,7 @@ static ref add_image_sum(builder *b, uint32_t source, type t)
 static void add_nested_stage(builder *b)
 {
     tensor_pipe *p = b->pipe;
-    uint32_t source = 1 + (uint32_t)below(b, (int)p->stages.count - 1);
+    uint32_t source = random_picture(b);
     type t = type_of(KIND_f32, stage_at(p, source)->type.lanes);
     uint32_t outer = tensor_fold_new(p, FOLD_loop, 1, 1), inner = tensor_fold_new(p, FOLD_loop, 1 + below(b, 2), 1);
     ref i = tensor_binder(p, outer, 0), j = tensor_binder(p, inner, 0), acc = tensor_acc(p, inner, 0, t);
@@ -328,13 +336,66 @@ static void add_nested_stage(builder *b)
     add_body(b, tensor_result(p, outer, 0), KIND_f32);
 }
 
+/* A stage over distances from -n to n, large enough for every reader. */
+static uint32_t add_distances(builder *b, const char *name, ref body, int n)
+{
+    tensor_pipe *p = b->pipe;
+    uint32_t s = tensor_stage_new(p, STAGE_compute, tensor_unique_name(p, name), node_type(p, body), 4, (span){ 0 });
+    for (int k = 0; k < 4; k++) {
+        ref lo = tensor_i32(p, k < 2 ? -6 : -n);
+        ref hi = k < 2 ? tensor_op2(p, OP_add, tensor_dim_node(p, (uint32_t)k), tensor_i32(p, 6)) : tensor_i32(p, n);
+        stage_at(p, s)->lo[k] = lo;
+        stage_at(p, s)->hi[k] = hi;
+    }
+    stage_at(p, s)->body = body;
+    return s;
+}
+
+/* How unlike two pixels are, for all distances; something pixel by pixel of that; a sum over the distances. */
+static void add_mirrored_stage(builder *b, uint32_t source)
+{
+    tensor_pipe *p = b->pipe;
+    type t = type_of(KIND_f32, stage_at(p, source)->type.lanes);
+    ref place[4], one = tensor_splat(p, tensor_f32(p, 1), t.lanes);
+    for (int d = 0; d < 4; d++) place[d] = tensor_coord(p, d);
+    ref moved = window_element(b, source, place[2], place[3], t), outside[2] = { load_outside(p, moved, 0), load_outside(p, moved, 1) };
+    uint8_t border[TENSOR_MAX_RANK];
+    memcpy(border, node_at(p, moved)->border, sizeof border);
+    ref difference = tensor_op2(p, OP_sub, tensor_load(p, source, place, border, outside, t), moved);
+    int n = 1 + below(b, 2);
+    bool squared = below(b, 4);
+    uint32_t unlike = add_distances(b, "unlike", squared ? tensor_op2(p, OP_mul, difference, difference) : tensor_op2(p, OP_add, difference, one), n);
+    place[1] = tensor_op2(p, OP_add, place[1], tensor_i32(p, below(b, 3) - 1));
+    ref near = tensor_load(p, unlike, place, NULL, NULL, t);
+    place[1] = tensor_coord(p, 1);
+    /* the reader stays two pixels away from the ends */
+    uint32_t around = add_distances(b, "around", tensor_op2(p, OP_add, near, one), n);
+    for (int k = 0; k < 2; k++) {
+        ref lo = tensor_i32(p, -4), hi = tensor_op2(p, OP_add, tensor_dim_node(p, (uint32_t)k), tensor_i32(p, 4));
+        stage_at(p, around)->lo[k] = lo;
+        stage_at(p, around)->hi[k] = hi;
+    }
+    uint32_t f = tensor_fold_new(p, FOLD_loop, 2, 1);
+    ref i = tensor_binder(p, f, 0), j = tensor_binder(p, f, 1), low = tensor_i32(p, -n), high = tensor_i32(p, below(b, 3) ? n : 0);
+    ref pixel = tensor_load(p, around, (ref[]){ place[0], place[1], j, i }, NULL, NULL, t), value = pixel;
+    for (int k = 0; k < 5; k++) value = tensor_op2(p, OP_div, pixel, tensor_op2(p, OP_add, value, one));
+    if (below(b, 4) == 0) value = tensor_op2(p, OP_mul, value, tensor_splat(p, tensor_cast(p, i, KIND_f32), t.lanes));
+    ref next = tensor_op2(p, OP_add, tensor_acc(p, f, 0, t), tensor_op2(p, OP_mul, value, window_element(b, source, j, i, t)));
+    *fold_at(p, f) = (tensor_fold){ .form = FOLD_loop, .n_binders = 2, .n_accs = 1, .lo = { low, low }, .hi = { high, high },
+                                    .init = { one }, .next = { next } };
+    ref total = tensor_result(p, f, 0);
+    if (below(b, 6) == 0) total = tensor_op2(p, OP_add, total, tensor_load(p, around, (ref[]){ place[0], place[1], low, low }, NULL, NULL, t));
+    add_body(b, total, KIND_f32);
+}
+
 static void add_window_stage(builder *b)
 {
-    uint32_t source = 1 + (uint32_t)below(b, (int)b->pipe->stages.count - 1);
+    uint32_t source = random_picture(b);
     type stored = stage_at(b->pipe, source)->type;
     bool floating = kind_is_float(stored.kind) || stored.kind == KIND_u32 || below(b, 2);
     type t = type_of(floating ? KIND_f32 : KIND_i32, stored.lanes);
-    int what = below(b, 7);
+    int what = below(b, 8);
+    if (what == 7 && stored.kind == KIND_f32 && stage_at(b->pipe, source)->rank == 2) { add_mirrored_stage(b, source); return; }
     ref body = what >= 5 && stored.kind == KIND_f32 ? add_pair_sum(b, source, t) :
               what < 2 ? add_convolution(b, source, floating, t)
              : what == 4 ? add_extremum(b, source, t)
@@ -346,7 +407,7 @@ static void add_window_stage(builder *b)
 static void add_curve_stage(builder *b)
 {
     tensor_pipe *p = b->pipe;
-    uint32_t source = 1 + (uint32_t)below(b, (int)p->stages.count - 1);
+    uint32_t source = random_picture(b);
     type t = stage_at(p, source)->type;
     kind small = below(b, 3) ? KIND_u8 : KIND_i8;
     ref zero = tensor_i32(p, 0), element = tensor_cast(p, window_element(b, source, zero, zero, t), small);
