@@ -78,22 +78,36 @@ static void write_stores(emitter *e)
     }
 }
 
-/* In pieces as large as the alignment that the driver vouches for. */
+/* In pieces as large as the alignment that the driver vouches for, before the ways part: a value that is no register's width and
+ * goes from one block into another is taken apart element by element. */
+static void split_stores(emitter *e)
+{
+    uint32_t n_stores = e->stores.count;
+    row_store *whole = ARENA_ARRAY(e->m->memory, row_store, n_stores);
+    memcpy(whole, e->stores.items, sizeof *whole * n_stores);
+    e->stores.count = 0;
+    for (uint32_t k = 0; k < n_stores; k++) {
+        LLVMTypeRef t = LLVMTypeOf(whole[k].value);
+        unsigned n = LLVMGetVectorSize(t), piece = (unsigned)(e->stage->stream_bytes / whole[k].element_bytes);
+        LLVMValueRef mask[64];
+        for (unsigned at = 0; at < n; at += piece) {
+            row_store part = whole[k];
+            LLVMValueRef index = emit_i64(e, at);
+            for (unsigned j = 0; j < piece; j++) mask[j] = emit_i32(e, (int32_t)(at + j));
+            if (piece < n) part.value = LLVMBuildShuffleVector(e->builder, part.value, LLVMGetPoison(t), LLVMConstVector(mask, piece), "");
+            if (at) part.at = LLVMBuildGEP2(e->builder, LLVMGetElementType(t), part.at, &index, 1, "");
+            LIST_PUSH(e->m->memory, e->stores, part);
+        }
+    }
+}
+
 static void stream_store(emitter *e, const row_store *s)
 {
     LLVMContextRef c = e->m->context;
-    LLVMTypeRef t = LLVMTypeOf(s->value);
-    unsigned n = LLVMGetVectorSize(t), piece = (unsigned)(e->stage->stream_bytes / s->element_bytes);
     LLVMMetadataRef one = LLVMValueAsMetadata(emit_i32(e, 1));
-    LLVMValueRef mark = LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, &one, 1)), mask[64];
-    for (unsigned at = 0; at < n; at += piece) {
-        LLVMValueRef part = s->value, index = emit_i64(e, at);
-        for (unsigned k = 0; k < piece; k++) mask[k] = emit_i32(e, (int32_t)(at + k));
-        if (piece < n) part = LLVMBuildShuffleVector(e->builder, s->value, LLVMGetPoison(t), LLVMConstVector(mask, piece), "");
-        LLVMValueRef store = LLVMBuildStore(e->builder, part, LLVMBuildGEP2(e->builder, LLVMGetElementType(t), s->at, &index, 1, ""));
-        LLVMSetAlignment(store, (unsigned)e->stage->stream_bytes);
-        LLVMSetMetadata(store, LLVMGetMDKindIDInContext(c, "nontemporal", 11), mark);
-    }
+    LLVMValueRef store = LLVMBuildStore(e->builder, s->value, s->at);
+    LLVMSetAlignment(store, (unsigned)e->stage->stream_bytes);
+    LLVMSetMetadata(store, LLVMGetMDKindIDInContext(c, "nontemporal", 11), LLVMMetadataAsValue(c, LLVMMDNodeInContext2(c, &one, 1)));
 }
 
 /* Past the caches when `streaming` (NULL: never). */
@@ -101,6 +115,7 @@ static void finish_stores(emitter *e, LLVMValueRef streaming)
 {
     if (streaming) {
         LLVMBasicBlockRef past = block(e, "past"), through = block(e, "through"), done = block(e, "stored");
+        split_stores(e);
         LLVMBuildCondBr(e->builder, streaming, past, through);
         LLVMPositionBuilderAtEnd(e->builder, past);
         for (uint32_t k = 0; k < e->stores.count; k++) stream_store(e, &e->stores.items[k]);
