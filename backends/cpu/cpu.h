@@ -9,7 +9,8 @@
 /* How an input or output lies in the host's memory. */
 typedef enum cpu_layout { CPU_LAYOUT_interleaved, CPU_LAYOUT_planar, CPU_LAYOUT_bgra } cpu_layout;
 
-/* Streaming stores: chosen by the driver from the pictures' sizes. */
+/* Streaming stores: chosen by the driver from the pictures' sizes; always and never are for tests. `always` also reads copied rows
+ * where they lie in pictures too narrow to gain from it. */
 typedef enum cpu_stream { CPU_STREAM_chosen, CPU_STREAM_always, CPU_STREAM_never } cpu_stream;
 
 /* Test switches and targets. None but `strict` (of the pipe) changes a bit of any result. */

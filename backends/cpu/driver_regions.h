@@ -33,6 +33,8 @@ static inline plan_view plan_open(const int32_t *words)
 typedef struct stage_need {
     span32 x, y;                      /* pixels to make */
     span32 ends;                      /* columns its rows must hold, borders included */
+    span32 direct;                    /* columns whose reads of copied rows (plan_stage.copies) go to the memory; of such a
+                                       * line: columns that nobody asks it for then */
 } stage_need;
 
 static const span32 EMPTY_SPAN = { 0, -1 };
@@ -113,7 +115,7 @@ static inline void section_needs(const plan_view *plan, const plan_section *sect
 
 static inline void needs_clear(stage_need *needs, int count)
 {
-    for (int k = 0; k < count; k++) needs[k].x = needs[k].y = needs[k].ends = EMPTY_SPAN;
+    for (int k = 0; k < count; k++) needs[k].x = needs[k].y = needs[k].ends = needs[k].direct = EMPTY_SPAN;
 }
 
 /* From the wanted parts of the outputs (already in regions[]) to what is wanted of every memory. `needs` is working space for

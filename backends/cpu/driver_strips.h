@@ -6,6 +6,7 @@
 #ifndef HALO_BACKENDS_CPU_DRIVER_STRIPS_H
 #define HALO_BACKENDS_CPU_DRIVER_STRIPS_H
 
+#include "backends/cpu/driver_direct.h"
 #include "backends/cpu/driver_stream.h"
 
 enum { WORK_QUANTUM = 1 << 22 };      /* operations between two looks at `cancelled`: about a millisecond */
@@ -59,6 +60,7 @@ typedef struct worker {
     haloi_rows   destination;
     haloi_frame  frame;
     int64_t      work;
+    int32_t      turns;                   /* stages that take turns with memory: those that don't only copy a row's ends */
     int32_t     *dry;                     /* not NULL: nothing is made; rows that each line must keep are noted here */
 } worker;
 
@@ -148,6 +150,24 @@ static void point_at_memory(const haloi_view *view, const plan_edge *e, span32 d
     }
 }
 
+/* To the rows that the line of stage `p` copies, where they lie; rows of a border value are in the line. */
+static void point_at_copied(const worker *w, const plan_stage *p, const plan_edge *e, int64_t index, int64_t count, haloi_rows *table)
+{
+    const driver_run *run = w->section->run;
+    const plan_edge *copied = &run->plan.edges[p->first_edge];
+    const plan_memory *m = &run->plan.memories[copied->memory];
+    span32 domain = bounds_of(run->slots, p->lo, p->hi, 1), rows = bounds_of(run->slots, m->lo, m->hi, 1);
+    row_map map = rows_of_line(p, run->slots, e);
+    for (int64_t k = 0; k < count; k++) {
+        int64_t y = floor_quotient(index + k, e->q_y);
+        if (map.border != PLAN_BORDER_none) y = map_index(map.border, y, map.rows);
+        if (p->value_y && (y < domain.lo || y > domain.hi)) { table->row[k] = line_row(&w->lines[e->producer], y); continue; }
+        if (copied->border_y != PLAN_BORDER_none) y = map_index(copied->border_y, y, rows);
+        table->row[k] = run->views[copied->memory].data + y * run->views[copied->memory].stride[1];
+    }
+    table->plane_bytes = run->views[copied->memory].plane_bytes;
+}
+
 /* Fills the row table of every edge of stage `s` for rows y .. y + n_rows - 1. Entry k stands for c = lo + k. */
 static void point_edges(worker *w, const plan_stage *s, int32_t y, int32_t n_rows)
 {
@@ -179,6 +199,19 @@ static void point_edges(worker *w, const plan_stage *s, int32_t y, int32_t n_row
         }
     }
     w->frame.rows = w->edge_rows + first;
+}
+
+/* Tables that point_edges filled, for columns whose copied rows are read where they lie. */
+static void point_direct(worker *w, const plan_stage *s, int32_t y, int32_t n_rows)
+{
+    driver_run *run = w->section->run;
+    for (int j = 0; j < s->n_edges; j++) {
+        const plan_edge *e = &run->plan.edges[s->first_edge + j];
+        if (!reads_copies(&run->plan, w->section->section, e)) continue;
+        int64_t index = (int64_t)e->p_y * y + run->slots[e->lo_y];
+        int64_t count = (int64_t)run->slots[e->hi_y] - run->slots[e->lo_y] + 1 + (int64_t)e->p_y * (n_rows - 1);
+        point_at_copied(w, &w->section->stages[e->producer], e, index, count, (haloi_rows *)&w->frame.rows[j]);
+    }
 }
 
 static inline void copy_pixel(char *to, const char *from, int32_t n_bytes)
@@ -226,6 +259,49 @@ static void call_rows(worker *w, const plan_stage *s, int32_t function, int32_t 
     for (int d = 0; d < 3; d++) w->frame.outer[d] = outer[d];
 }
 
+/* Columns of a sink's rows, past the caches where that was chosen. */
+static void sink_columns(worker *w, const plan_stage *s, int32_t function, int32_t y, int32_t n_rows, span32 x)
+{
+    const driver_run *run = w->section->run;
+    haloi_row_function f = run->code->functions[function];
+    int32_t x0 = x.lo, end = x.hi + 1;
+    span32 past = EMPTY_SPAN;
+    if (run->streams[s->memory] && s->streams && !run->no_overlap)
+        past = streamed_columns(&run->plan.memories[s->memory], &run->views[s->memory], w->destination.row[0], n_rows, x,
+                                run->plan.header->stream == PLAN_STREAM_always);
+    if (!span_is_empty(past)) {
+        if (past.lo > x0) f(&w->frame, y, x0, past.lo);
+        w->frame.streaming = 1;
+        x0 = past.hi + 1;
+        f(&w->frame, y, past.lo, x0);
+        w->frame.streaming = 0;
+    }
+    if (x0 < end) f(&w->frame, y, x0, end);
+}
+
+static void make_columns(worker *w, const plan_stage *s, int32_t y, int32_t n_rows, span32 x)
+{
+    int32_t function = n_rows == s->group && n_rows > 1 ? s->group_function : s->row_function;
+    if (s->memory >= 0) sink_columns(w, s, function, y, n_rows, x);
+    else call_rows(w, s, function, y, n_rows, x.lo, (int64_t)x.hi + 1);
+}
+
+/* Rows of a stage, to the destination: from lines, but for the columns that are read from memory directly, or, of a line of
+ * copies, that nobody reads. */
+static void make_rows(worker *w, const plan_stage *s, int32_t y, int32_t n_rows)
+{
+    const stage_need *need = &w->needs[s - w->section->stages];
+    point_edges(w, s, y, n_rows);
+    account(w, (int64_t)w->section->run->slots[s->cost] * span_count(need->x) * n_rows);
+    if (span_is_empty(need->direct)) { make_columns(w, s, y, n_rows, need->x); return; }
+    span32 left = { need->x.lo, need->direct.lo - 1 }, right = { need->direct.hi + 1, need->x.hi };
+    if (!span_is_empty(left)) make_columns(w, s, y, n_rows, left);
+    if (!span_is_empty(right)) make_columns(w, s, y, n_rows, right);
+    if (s->copies) return;
+    point_direct(w, s, y, n_rows);
+    make_columns(w, s, y, n_rows, need->direct);
+}
+
 /* Ends, and rows outside, of a line whose border is a value. */
 static void fill_value_ends(worker *w, const plan_stage *s, const stage_need *need, span32 domain, int32_t y)
 {
@@ -247,11 +323,7 @@ static void make_line_rows(worker *w, int k, int32_t y, int32_t n_rows)
         if (s->border_x == PLAN_BORDER_value) fill_value_ends(w, s, need, dx, y);
         return;
     }
-    if (!span_is_empty(need->x)) {
-        point_edges(w, s, y, n_rows);
-        call_rows(w, s, n_rows == s->group && n_rows > 1 ? s->group_function : s->row_function, y, n_rows, need->x.lo, (int64_t)need->x.hi + 1);
-        account(w, (int64_t)w->section->run->slots[s->cost] * span_count(need->x) * n_rows);
-    }
+    if (!span_is_empty(need->x)) make_rows(w, s, y, n_rows);
     char **made = w->destination.row;
     for (int32_t r = 0; r < n_rows; r++) {
         if (s->border_x == PLAN_BORDER_none) break;
@@ -268,26 +340,11 @@ static void make_sink_rows(worker *w, int k, int32_t y, int32_t n_rows)
     const plan_stage *s = &w->section->stages[k];
     driver_run *run = w->section->run;
     const haloi_view *view = &run->views[s->memory];
-    const stage_need *need = &w->needs[k];
     char *row = view->data + (int64_t)y * view->stride[1];
     for (int d = 0; d < 3; d++) row += (int64_t)w->frame.outer[d] * view->stride[2 + d];
     for (int32_t r = 0; r < n_rows; r++) w->destination.row[r] = row + r * view->stride[1];
     w->destination.plane_bytes = view->plane_bytes;
-    point_edges(w, s, y, n_rows);
-    haloi_row_function f = run->code->functions[n_rows == s->group && n_rows > 1 ? s->group_function : s->row_function];
-    int32_t x0 = need->x.lo, end = need->x.hi + 1;
-    span32 past = EMPTY_SPAN;
-    if (run->streams[s->memory] && s->streams && !run->no_overlap)
-        past = streamed_columns(&run->plan.memories[s->memory], view, row, n_rows, need->x, run->plan.header->stream == PLAN_STREAM_always);
-    if (!span_is_empty(past)) {
-        if (past.lo > x0) f(&w->frame, y, x0, past.lo);
-        w->frame.streaming = 1;
-        x0 = past.hi + 1;
-        f(&w->frame, y, past.lo, x0);
-        w->frame.streaming = 0;
-    }
-    if (x0 < end) f(&w->frame, y, x0, end);
-    account(w, (int64_t)w->section->run->slots[s->cost] * span_count(need->x) * n_rows);
+    make_rows(w, s, y, n_rows);
 }
 
 static void ensure_rows(worker *w, int k, int64_t upto);
@@ -442,6 +499,9 @@ static void run_strip(worker *w, span32 x, span32 y)
             span32 wanted = r->regions[r->stages[k].memory].axis[2 + d];
             if (w->frame.outer[d] < wanted.lo || w->frame.outer[d] > wanted.hi) w->needs[k].x = EMPTY_SPAN;
         }
+    if (!w->dry) choose_direct(&r->run->plan, section, slots, r->run->plan.header->stream == PLAN_STREAM_always, w->needs);
+    w->turns = 0;
+    for (int k = 0; k < section->n_stages; k++) w->turns += !r->stages[k].copies || span_is_empty(w->needs[k].direct);
     place_lines(r->stages, section->n_stages, w->needs, r->line_slots, w->lines, (char *)w->lines + r->line_offset_bytes);
     int32_t step = r->batch;
     for (int64_t row = y.lo; row <= y.hi && !__atomic_load_n(&r->run->stop, __ATOMIC_RELAXED); row += step) {

@@ -68,6 +68,7 @@ typedef struct plan_stage {
     int32_t cost;                  /* slot: operations a pixel, for cancel, progress and the counter */
     int32_t operand_bytes;         /* of an operation on one component, as vectors have it */
     int32_t streams;               /* a sink whose functions have streaming stores */
+    int32_t copies;                /* a line of copies of a memory's rows, which lie there as in the line (its one edge says how) */
 } plan_stage;
 
 /* The sinks are the last stages. */
