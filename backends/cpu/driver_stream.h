@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT
- * Traffic with memory: rows that are read soon are asked for ahead, and rows that nobody reads soon are stored past the caches.
- *
  * Streaming stores: rows of pictures that outgrow the last cache go past it. A plain store first reads the line that it
  * overwrites and later writes it back, pushing out input rows meanwhile; without it a copy moves two thirds of the bytes.
  *
@@ -101,30 +99,6 @@ static void choose_streams(const plan_view *plan, const plan_section *section, c
         streams[k] = (m->role == PLAN_ROLE_output ? all : region_bytes(m, &regions[k])) > cache;
     }
 }
-
-/* ---- reading ahead ------------------------------------------------------------------------------------------------------- */
-
-enum { AHEAD_NEAR_BYTES = 8192 };
-
-/* Asks for `count` rows of a memory from `row` on, which the next call of a row function reads first. The processor's own
- * prefetching starts anew whenever another stage's row is made in between (measured: 3 x 3 and 5 x 5 windows gain 1.05 to 1.3; a
- * single stage loses 1.3). Long rows are asked into the first cache: into the second, requests beyond its queue are dropped. */
-static void fetch_ahead(const plan_memory *m, const haloi_view *view, const plan_edge *e, const int32_t *slots, span32 x, int64_t row,
-                        int64_t count)
-{
-    if (e->kind != PLAN_EDGE_row || e->q_y != 1 || m->rank != 2) return;
-    span32 columns = index_span(e->p_x, e->q_x, x, slots[e->lo_x], slots[e->hi_x]);
-    columns = span_intersection(columns, bounds_of(slots, m->lo, m->hi, 0));
-    int64_t pixel = image_pixel_bytes(m), bytes = span_count(columns) * pixel, last = min64(row + count - 1, slots[m->hi[1]]);
-    for (row = max64(row, slots[m->lo[1]]); row <= last; row++)
-        for (int32_t plane = 0; plane < (m->planar ? m->lanes : 1); plane++) {
-            const char *at = view->data + row * view->stride[1] + plane * view->plane_bytes + columns.lo * pixel, *end = at + bytes;
-            if (bytes > AHEAD_NEAR_BYTES) for (; at < end; at += CACHE_LINE) __builtin_prefetch(at, 0, 3);
-            else for (; at < end; at += CACHE_LINE) __builtin_prefetch(at, 0, 2);
-        }
-}
-
-/* ---- streaming stores ---------------------------------------------------------------------------------------------------- */
 
 /* The first column from x0 on that begins a cache line in every row of the destination; INT32_MAX: there is none. */
 static int32_t aligned_column(const plan_memory *m, const haloi_view *view, const char *row, int32_t n_rows, int64_t x0)

@@ -60,7 +60,6 @@ typedef struct worker {
     haloi_rows   destination;
     haloi_frame  frame;
     int64_t      work;
-    int32_t      turns;                   /* stages that take turns with memory: those that don't only copy a row's ends */
     int32_t     *dry;                     /* not NULL: nothing is made; rows that each line must keep are noted here */
 } worker;
 
@@ -150,6 +149,15 @@ static void point_at_memory(const haloi_view *view, const plan_edge *e, span32 d
     }
 }
 
+/* Where the `count` rows of a memory from `row` on lie, which the next call reads first; where there are not so many, the
+ * first row there is. */
+static void point_ahead(const plan_memory *m, const haloi_view *view, const int32_t *slots, int64_t row, int64_t count, haloi_rows *table)
+{
+    int there = row >= slots[m->lo[1]] && row + count - 1 <= slots[m->hi[1]];
+    table->ahead = view->data + (there ? row : slots[m->lo[1]]) * view->stride[1];
+    table->ahead_bytes = there ? view->stride[1] : 0;
+}
+
 /* To the rows that the line of stage `p` copies, where they lie; rows of a border value are in the line. */
 static void point_at_copied(const worker *w, const plan_stage *p, const plan_edge *e, int64_t index, int64_t count, haloi_rows *table)
 {
@@ -176,7 +184,7 @@ static void point_edges(worker *w, const plan_stage *s, int32_t y, int32_t n_row
     const int32_t *slots = run->slots;
     int32_t first = s->first_edge - stages[0].first_edge;
     const stage_need *need = &w->needs[s - stages];
-    int ahead = w->section->section->n_stages > 1 && y + n_rows <= need->y.hi;
+    int more = y + n_rows <= need->y.hi;
     for (int j = 0; j < s->n_edges; j++) {
         const plan_edge *e = &run->plan.edges[s->first_edge + j];
         if (e->kind == PLAN_EDGE_anywhere) continue;
@@ -189,13 +197,17 @@ static void point_edges(worker *w, const plan_stage *s, int32_t y, int32_t n_row
             table->last_column = slots[p->hi[0]];
             table->plane_bytes = w->lines[e->producer].plane_bytes;
             point_at_lines(&w->lines[e->producer], e, rows_of_line(p, slots, e), index, count, table->row);
+            if (p->copies) {
+                int32_t memory = run->plan.edges[p->first_edge].memory;
+                point_ahead(&run->plan.memories[memory], &run->views[memory], slots, more ? index + count : FARTHEST, (int64_t)e->p_y * n_rows, table);
+            }
         } else {
             const plan_memory *m = &run->plan.memories[e->memory];
             table->first_column = slots[m->lo[0]];
             table->last_column = slots[m->hi[0]];
             table->plane_bytes = run->views[e->memory].plane_bytes;
             point_at_memory(&run->views[e->memory], e, bounds_of(slots, m->lo, m->hi, 1), index, count, table->row);
-            if (ahead) fetch_ahead(m, &run->views[e->memory], e, slots, need->x, index + count, (int64_t)e->p_y * n_rows);
+            point_ahead(m, &run->views[e->memory], slots, more ? index + count : FARTHEST, (int64_t)e->p_y * n_rows, table);
         }
     }
     w->frame.rows = w->edge_rows + first;
@@ -500,8 +512,6 @@ static void run_strip(worker *w, span32 x, span32 y)
             if (w->frame.outer[d] < wanted.lo || w->frame.outer[d] > wanted.hi) w->needs[k].x = EMPTY_SPAN;
         }
     if (!w->dry) choose_direct(&r->run->plan, section, slots, r->run->plan.header->stream == PLAN_STREAM_always, w->needs);
-    w->turns = 0;
-    for (int k = 0; k < section->n_stages; k++) w->turns += !r->stages[k].copies || span_is_empty(w->needs[k].direct);
     place_lines(r->stages, section->n_stages, w->needs, r->line_slots, w->lines, (char *)w->lines + r->line_offset_bytes);
     int32_t step = r->batch;
     for (int64_t row = y.lo; row <= y.hi && !__atomic_load_n(&r->run->stop, __ATOMIC_RELAXED); row += step) {

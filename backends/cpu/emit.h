@@ -56,6 +56,7 @@ typedef struct emitter {
     LLVMValueRef    x;                /* i64 column (component, when flat) of the body at hand */
     int  lanes, unroll, group;        /* of the body at hand; lanes 1 is the scalar body */
     bool flat;
+    bool reads;                       /* the stage's own body: the frame has its rows */
     int  flat_lanes;                  /* components a pixel, when flat, else 1 */
     uint32_t scope;
     uint32_t open_folds[16]; int n_open_folds;
@@ -114,6 +115,7 @@ LLVMValueRef emit_scaled(emitter *e, ref r, int u, int row, int component, bool 
 
 /* emit_loads.c */
 void emit_load(emitter *e, ref r, node_value *out);
+void emit_ahead(emitter *e);                                          /* asks for what the next rows read at the columns of a step */
 LLVMValueRef emit_view_field(emitter *e, int edge, size_t offset, LLVMTypeRef t);   /* of the memory that an edge reads anywhere */
 LLVMValueRef emit_bounded_index(emitter *e, ref load, int d, int u, int row);       /* inside the domain, a vector */
 LLVMValueRef emit_table_word(emitter *e, const tensor_stage *table, int64_t k);     /* entry k of a table of constants, as it lies in memory */

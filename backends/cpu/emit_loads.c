@@ -308,6 +308,42 @@ static void load_row(emitter *e, const cpu_read *read, int u, int row, LLVMValue
     e->lanes = lanes;
 }
 
+/* ---- ahead ------------------------------------------------------------------------------------------------------------- */
+
+static void prefetch(emitter *e, LLVMValueRef at)
+{
+    enum { LINE_TO_SECOND_CACHE = 2 };
+    LLVMTypeRef over = pointer_type(e);
+    unsigned id = LLVMLookupIntrinsicID("llvm.prefetch", 13);
+    LLVMValueRef args[4] = { at, emit_i32(e, 0), emit_i32(e, LINE_TO_SECOND_CACHE), emit_i32(e, 1) };
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(e->m->module, id, &over, 1);
+    LLVMBuildCall2(e->builder, LLVMIntrinsicGetType(emit_context(e), id, &over, 1), f, args, 4, "");
+}
+
+/* Spread over the loop, so that memory works while the arithmetic does: all at once they wait for one another. */
+static void ahead_of_edge(emitter *e, int k)
+{
+    enum { CACHE_LINE = 64 };
+    const cpu_edge *edge = &e->stage->edges.items[k];
+    storage s = storage_of(e, edge);
+    LLVMBuilderRef b = e->builder;
+    LLVMValueRef first = edge_field(e, k, offsetof(haloi_rows, ahead), pointer_type(e));
+    LLVMValueRef apart = edge_field(e, k, offsetof(haloi_rows, ahead_bytes), i64_type(e));
+    LLVMValueRef column = s.pixel_step == 1 ? e->x : LLVMBuildMul(b, e->x, emit_i64(e, s.pixel_step), "");
+    int step = e->lanes * e->unroll * s.pixel_step * s.bytes;
+    for (int row = 0; row < edge->p_y * e->group; row++)
+        for (int plane = 0; plane < (s.planes ? s.lanes : 1); plane++) {
+            LLVMValueRef base = row ? emit_byte_offset(e, first, LLVMBuildMul(b, apart, emit_i64(e, row), "")) : first;
+            LLVMValueRef at = element_pointer(e, &s, plane_offset(e, k, base, plane), column);
+            for (int line = 0; line < step; line += CACHE_LINE) prefetch(e, line ? emit_byte_offset(e, at, emit_i64(e, line)) : at);
+        }
+}
+
+void emit_ahead(emitter *e)
+{
+    for (uint32_t k = 0; k < e->stage->edges.count; k++) if (e->stage->edges.items[k].ahead) ahead_of_edge(e, (int)k);
+}
+
 /* ---- gathers ---------------------------------------------------------------------------------------------------------- */
 
 /* index: elements, i32 or i64, scalar or vector, from `base`. */

@@ -173,6 +173,7 @@ static void emit_body(emitter *e, const row_body *body, int lanes, int unroll, L
     e->unroll = unroll;
     e->scope = 2;
     for (int k = 0; k < body->phases; k++) emit_node(e, body->phase[k]);
+    if (lanes > 1 && e->reads) emit_ahead(e);
     for (int u = 0; u < unroll; u++)
         for (int row = 0; row < e->group; row++) {
             store_body(e, body, u, row);
@@ -306,6 +307,7 @@ static LLVMValueRef emit_columns(emit_module *m, cpu_stage *stage, int group, re
     begin(&e, m, stage, name, LLVMFunctionType(void_type(m), args, 4, 0));
     e.group = group;
     e.flat = stage->flat;
+    e.reads = pixel == stage_at(m->schedule->pipe, stage->stage)->body;
     e.flat_lanes = stage->flat ? t.lanes : 1;
     e.y = LLVMGetParam(e.function, 1);
     LLVMValueRef start = column(&e, 2), limit = column(&e, 3);

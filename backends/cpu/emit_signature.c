@@ -16,8 +16,8 @@ static uint32_t fold_number(numbering *n, uint32_t fold)
 static void describe_edge(numbering *n, const cpu_edge *e)
 {
     const tensor_stage *s = stage_at(n->m->schedule->pipe, e->stage);
-    text_printf(n->out, " edge %d%s %d t%d.%d p%d.%d.%d.%d lo%u", e->kind, e->finds_rows ? "f" : "", e->producer >= 0, s->type.kind, s->type.lanes,
-                e->p_x, e->q_x, e->p_y, e->q_y, e->lo_y);
+    text_printf(n->out, " edge%s %d%s %d t%d.%d p%d.%d.%d.%d lo%u", e->ahead ? " ahead" : "", e->kind, e->finds_rows ? "f" : "", e->producer >= 0,
+                s->type.kind, s->type.lanes, e->p_x, e->q_x, e->p_y, e->q_y, e->lo_y);
     for (int d = 2; d < s->rank && e->producer >= 0; d++) text_printf(n->out, " %u..%u", s->lo[d], s->hi[d]);
     if (e->producer >= 0) return;
     if (e->memory < 0) { text_printf(n->out, " table %u", e->stage); return; }

@@ -89,7 +89,13 @@ typedef struct plan_header {
 
 /* Rows for one edge, or the rows to write. row[k] points at the pixel of column 0 (which may lie outside of the buffer). For
  * an edge that reads anywhere, `row` is its memory's haloi_view instead. */
-typedef struct haloi_rows { char **row; int64_t plane_bytes; int32_t first_column, last_column; } haloi_rows;   /* of the producer's domain */
+typedef struct haloi_rows {
+    char  **row;
+    int64_t plane_bytes;
+    int32_t first_column, last_column;       /* of the producer's domain */
+    const char *ahead;                       /* column 0 of the memory's row that the next call reads first, or of any other */
+    int64_t ahead_bytes;                     /* from there to the one after it */
+} haloi_rows;
 
 /* Memory for reads anywhere: the address of coordinate 0 on every axis. */
 typedef struct haloi_view { char *data; int64_t stride[5]; int64_t plane_bytes; } haloi_view;

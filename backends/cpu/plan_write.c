@@ -41,20 +41,6 @@ static plan_edge write_edge(cpu_schedule *s, const cpu_edge *e)
                         .border_x = e->kind == READ_row ? e->border_x : BORDER_none };
 }
 
-/* Rows that a reader could as well take from the memory, but for their ends. Rows of a border value are only in the line, with
- * the line's distance of planes. */
-static bool copies_rows(cpu_schedule *s, const cpu_stage *c)
-{
-    if (!c->loader || c->sink || c->planes > 1 || c->edges.count != 1 || c->edges.items[0].memory < 0) return false;
-    const cpu_edge *e = &c->edges.items[0];
-    const cpu_memory *m = &s->memories.items[e->memory];
-    type t = stage_at(s->pipe, c->stage)->type;
-    if (!type_equal(t, stage_at(s->pipe, e->stage)->type) || stage_at(s->pipe, e->stage)->rank != 2) return false;
-    if (e->kind != READ_row || e->p_x != 1 || e->q_x != 1 || e->p_y != 1 || e->q_y != 1) return false;
-    if (schedule_slot(s, e->lo_x) || schedule_slot(s, e->hi_x) || schedule_slot(s, e->lo_y) || schedule_slot(s, e->hi_y)) return false;
-    return t.lanes == 1 || (c->flat ? !m->planar && !m->bgra : m->planar && !c->value_y);
-}
-
 static plan_stage write_stage(cpu_schedule *s, const cpu_stage *c, int32_t first_edge, int32_t *function)
 {
     const tensor_stage *t = stage_at(s->pipe, c->stage);
@@ -64,7 +50,7 @@ static plan_stage write_stage(cpu_schedule *s, const cpu_stage *c, int32_t first
                      .border_x = c->border_x, .value_y = c->value_y != 0, .fill_x = -1, .fill_y = -1,
                      .ends_stay = c->value_x && depends_of(s->pipe, &s->all, c->value_x)->coords == 0,
                      .cost = schedule_slot(s, stage_work(s, c)), .operand_bytes = s->target.vector_bytes / c->lanes, .streams = c->stream_bytes > 0,
-                     .copies = copies_rows(s, c), .group_rows = c->group_rows ? schedule_slot(s, c->group_rows) : -1 };
+                     .copies = c->copies, .group_rows = c->group_rows ? schedule_slot(s, c->group_rows) : -1 };
     w.row_function = (*function)++;
     w.group_function = c->group > 1 ? (*function)++ : w.row_function;
     if (c->value_x) w.fill_x = (*function)++;

@@ -30,6 +30,7 @@ typedef struct cpu_edge {
     uint8_t   border_x, border_y;
     int32_t   p_x, q_x, p_y, q_y;   /* columns: (p_x * x + c) // q_x (row); rows: (p_y * y + c) // q_y */
     ref       lo_x, hi_x, lo_y, hi_y;
+    bool      ahead;                /* the row function asks for the memory's rows that its next call reads first */
 } cpu_edge;
 
 /* One load of a stage's body. */
@@ -52,6 +53,7 @@ typedef struct cpu_stage {
     bool     sink;
     int      memory;                /* of a sink */
     bool     loader;                /* made by the scheduler: copies rows of a memory, borders included */
+    bool     copies;                /* a loader whose rows lie in its memory as in its line: readers take them there, but for the ends */
     bool     flat;                  /* pixels are one line of components; x counts components */
     int      lanes;                 /* vector lanes of the bulk loop */
     int      unroll;                /* vectors a step */

@@ -436,6 +436,34 @@ static int stream_bytes(shape_maker *m, const cpu_stage *c)
     return piece < 16 || piece < m->s->target.vector_bytes / 2 || operands > 2 * PLAN_STREAM_OPERANDS * pixel ? 0 : piece;
 }
 
+static bool is_zero(const tensor_pipe *p, ref r)
+{
+    int64_t v;
+    return node_is_const(p, r, &v) && v == 0;
+}
+
+/* Rows of a border value are only in the line, with the line's distance of planes. */
+static bool copies_rows(cpu_schedule *s, const cpu_stage *c)
+{
+    if (!c->loader || c->sink || c->planes > 1 || c->edges.count != 1 || c->edges.items[0].memory < 0) return false;
+    const cpu_edge *e = &c->edges.items[0];
+    const cpu_memory *m = &s->memories.items[e->memory];
+    type t = stage_at(s->pipe, c->stage)->type;
+    if (!type_equal(t, stage_at(s->pipe, e->stage)->type) || stage_at(s->pipe, e->stage)->rank != 2) return false;
+    if (e->finds_rows || e->kind != READ_row || e->p_x != 1 || e->q_x != 1 || e->p_y != 1 || e->q_y != 1) return false;
+    if (!is_zero(s->pipe, e->lo_x) || !is_zero(s->pipe, e->hi_x) || !is_zero(s->pipe, e->lo_y) || !is_zero(s->pipe, e->hi_y)) return false;
+    return t.lanes == 1 || (c->flat ? !m->planar && !m->bgra : m->planar && !c->value_y);
+}
+
+/* Where stages take turns, the processor's own prefetching starts anew at every turn; a single stage needs no help. Of copied
+ * rows the readers ask for the next. */
+static bool asks_ahead(cpu_schedule *s, const cpu_section *section, const cpu_edge *e)
+{
+    if (section->stages.count < 2 || e->finds_rows || e->kind != READ_row || e->p_x != 1 || e->q_x != 1 || e->p_y < 1 || e->q_y != 1) return false;
+    if (e->producer >= 0) return section->stages.items[e->producer].copies;
+    return e->memory >= 0 && stage_at(s->pipe, e->stage)->rank == 2;
+}
+
 void schedule_shapes(cpu_schedule *s)
 {
     do
@@ -448,6 +476,8 @@ void schedule_shapes(cpu_schedule *s)
             cpu_stage *c = section_stage(section, (int)j);
             choose_shape(&m, c);
             c->stream_bytes = stream_bytes(&m, c);
+            c->copies = copies_rows(s, c);
+            for (uint32_t i = 0; i < c->edges.count; i++) c->edges.items[i].ahead = !c->copies && asks_ahead(s, section, &c->edges.items[i]);
         }
     }
 }
