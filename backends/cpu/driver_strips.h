@@ -394,9 +394,10 @@ static void note_reads(worker *w, const plan_stage *s, int32_t y, int32_t n_rows
 }
 
 /* How many rows the next call makes: a whole group where one fits and lies on one side of the domain's edges. */
-static int32_t rows_at_once(worker *w, const plan_stage *s, int32_t y, int64_t upto)
+static int32_t rows_at_once(worker *w, const plan_stage *s, const stage_need *need, int32_t y, int64_t upto)
 {
     if (s->group <= 1 || upto - y + 1 < s->group) return 1;
+    if (s->group_columns && (w->section->run->no_overlap || span_count(need->x) < s->group_columns)) return 1;
     if (s->group_rows >= 0 && w->section->run->slots[s->group_rows] < s->group) return 1;
     if (s->value_y) {
         span32 dy = bounds_of(w->section->run->slots, s->lo, s->hi, 1);
@@ -414,7 +415,7 @@ static void ensure_rows(worker *w, int k, int64_t upto)
         int64_t last = min64(upto, (int64_t)l->next + w->section->batch - 1);
         ensure_producers(w, s, l->next, (int32_t)(last - l->next + 1));
         while (l->next <= last) {
-            int32_t n_rows = rows_at_once(w, s, l->next, last);
+            int32_t n_rows = rows_at_once(w, s, &w->needs[k], l->next, last);
             if (w->dry) note_reads(w, s, l->next, n_rows);
             else if (s->memory < 0) make_line_rows(w, k, l->next, n_rows);
             else make_sink_rows(w, k, l->next, n_rows);

@@ -318,7 +318,7 @@ static LLVMValueRef emit_columns(emit_module *m, cpu_stage *stage, int group, re
     row_body body = { &pixel, 1, t };
     bool in_phases = stage->phases && pixel == stage_at(m->schedule->pipe, stage->stage)->body;
     LLVMValueRef x = in_phases ? phase_columns(&e, stage->phases, &body, start, limit) : vector_columns(&e, &body, stage->lanes, unroll, start, limit);
-    steps_loop(&e, &body, 1, 1, x, limit);
+    if (group == 1 || group_columns(stage, t.lanes) == 0) steps_loop(&e, &body, 1, 1, x, limit);
     LLVMBuildRetVoid(e.builder);
     LLVMPositionBuilderAtEnd(e.builder, e.entry);
     LLVMBuildBr(e.builder, prologue);

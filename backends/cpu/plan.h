@@ -53,6 +53,7 @@ typedef struct plan_stage {
     int32_t row_function;          /* one row */
     int32_t group_function;        /* `group` rows at once, when group > 1 */
     int32_t group;
+    int32_t group_columns;         /* the group's function wants at least so many: it has no loop over single pixels */
     int32_t group_rows;            /* slot: no group when it is less than `group`; -1: always */
     int32_t memory;                /* where a sink stores; -1: a line buffer */
     int32_t rank;

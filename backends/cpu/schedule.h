@@ -117,6 +117,14 @@ void   computed_nodes(cpu_schedule *s, const cpu_stage *c, const ref *roots, uin
 ref    stage_work(cpu_schedule *s, const cpu_stage *c);               /* a uniform i32: operations a pixel, with loops as long as they are */
 
 static inline uint32_t section_sink(const cpu_section *c) { return c->stages.items[c->stages.count - 1].stage; }
+/* Pixels that a group's function wants in a row, at least: whole vectors then reach its end, and a loop over single pixels, which
+ * would be most of its code, is left to the function of one row. 0: any number. */
+static inline int group_columns(const cpu_stage *c, int lanes_a_pixel)
+{
+    if (c->group == 1 || c->lanes == 1 || c->phases) return 0;
+    return c->flat ? (c->lanes + lanes_a_pixel - 1) / lanes_a_pixel : c->lanes;
+}
+
 static inline cpu_stage *section_stage(cpu_section *c, int k) { return &c->stages.items[k]; }
 
 #endif
