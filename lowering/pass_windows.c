@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-enum { LONG_LINE = 10, MAX_ELEMENTS = 65536, MAX_LEVELS = 16 };
+enum { LONG_LINE = 10, SHARED_RUNS = 6, MAX_ELEMENTS = 65536, MAX_LEVELS = 16 };
 
 static ref better(const window *w, ref a, ref b) { return !a || a == b ? b : tensor_op2(w->pipe, w->op, a, b); }
 
@@ -135,18 +135,24 @@ static ref line_value(const window *w, window_source from, int axis, int64_t acr
 
 /* ---- shapes ----------------------------------------------------------------------------------------------------- */
 
+/* Columns of the source and rows of the reader: the border across comes when it is read. */
+static uint32_t line_stage(const window *w, uint32_t source, ref body)
+{
+    tensor_pipe *p = w->pipe;
+    uint32_t made = stage_like(p, w->stage, w->t);
+    tensor_stage *s = stage_at(p, made);
+    s->lo[0] = stage_at(p, source)->lo[0];
+    s->hi[0] = stage_at(p, source)->hi[0];
+    s->tile_width = s->tile_height = 0;
+    s->body = body;
+    return made;
+}
+
 static ref rectangle(const window *w)
 {
     tensor_pipe *p = w->pipe;
     window_source from = window_source_of(w);
-    ref columns = line_value(w, from, 1, 0, w->lo[1], w->extent[1]);
-    uint32_t made = stage_like(p, w->stage, w->t);
-    tensor_stage *s = stage_at(p, made);
-    s->lo[0] = stage_at(p, from.stage)->lo[0];
-    s->hi[0] = stage_at(p, from.stage)->hi[0];
-    s->tile_width = s->tile_height = 0;
-    s->body = columns;
-    /* Read within its own columns: the border across comes when it is read. */
+    uint32_t made = line_stage(w, from.stage, line_value(w, from, 1, 0, w->lo[1], w->extent[1]));
     window_source across = from;
     across.stage = made;
     across.border[1] = BORDER_none;
@@ -183,6 +189,29 @@ static void sort_runs(run *runs, int n)
         }
 }
 
+static ref add_runs(const levels *l, ref value, const run *runs, int n)
+{
+    for (int k = 0; k < n; k++) value = add_run(l, value, runs[k].across, runs[k].first, runs[k].length);
+    return value;
+}
+
+/* A run that many columns have becomes a line of its own: read once a column, and along the row where columns are side by side. */
+static ref add_shared_runs(const levels *l, ref value, const run *runs, int n)
+{
+    const window *w = l->w;
+    ref body = add_run(l, 0, 0, runs->first, runs->length);
+    window_source from = l->of[level_for(runs->length)];
+    uint32_t made = line_stage(w, from.stage, body);
+    from.stage = made;
+    from.border[1] = BORDER_none;
+    from.outside[1] = 0;
+    for (int k = 0, side; k < n; k += side) {                     /* sorted: columns from left to right */
+        for (side = 1; k + side < n && runs[k + side].across == runs[k].across + side;) side++;
+        value = better(w, value, line_value(w, from, 0, 0, runs[k].across, side));
+    }
+    return value;
+}
+
 static ref shape_in_runs(const window *w)
 {
     tensor_pipe *p = w->pipe;
@@ -199,7 +228,10 @@ static ref shape_in_runs(const window *w)
     for (int k = 0; k < n; k++) note_run(&l, runs[k].first, runs[k].length);
     make_levels(&l);
     ref value = 0;
-    for (int k = 0; k < n; k++) value = add_run(&l, value, runs[k].across, runs[k].first, runs[k].length);
+    for (int k = 0, same; k < n; k += same) {
+        for (same = 1; k + same < n && runs[k + same].first == runs[k].first && runs[k + same].length == runs[k].length;) same++;
+        value = same >= SHARED_RUNS && runs[k].length > 1 ? add_shared_runs(&l, value, runs + k, same) : add_runs(&l, value, runs + k, same);
+    }
     tensor_note_add(p, w->stage, arena_printf(p->memory, "a window of %d elements in %d runs down the rows, from lines of the best of up to %d rows",
                                               elements, n, 1 << (l.count - 1)));
     return value;

@@ -324,7 +324,7 @@ static void long_row(shape_maker *m, cpu_stage *c, int nodes)
 {
     if (nodes > 160) return;                   /* so many sums don't fit */
     if (m->s->target.vector_bytes == 64 && c->lanes >= 8) c->lanes /= 2;
-    c->unroll = nodes <= 80 ? 8 : 4;
+    c->unroll = nodes <= 80 ? 8 : 2;
 }
 
 enum { MOST_JOINED = 256 };              /* elements of one store (emit_interleave) */

@@ -39,6 +39,15 @@ static void shapes_in_runs(void **state)
             assert_int_equal(count_folds(p, FOLD_loop, 2), 0);
             assert_in_range(count_op(p, OP_max), 10, ring ? 60 : 35);          /* not the 149 of a disk */
         }
+        /* a cross: sixteen columns have one run, which becomes a line */
+        char *cross = arena_printf(memory,
+            "stage %%a f32 (0..W - 1, 0..H - 1) {\n"
+            "  $m = fold loop (%%i in -9..9, %%j in -7..8) acc f32 %%acc = f32(0xff800000) { $ii = mul i32 %%i, %%i $jj = mul i32 %%j, %%j\n"
+            "    $flat = le bool $jj, 9 $tall = le bool $ii, 1 $w = or bool $flat, $tall where $w" PLACE
+            ORDERED("$v = load f32 %%src %s ($x, $y)") "$n = max f32 %%acc, $e next $n } yield $m }\n", borders[k]);
+        tensor_pipe *p = check(memory, head, cross);
+        assert_int_equal(count_folds(p, FOLD_loop, 2), 0);
+        assert_in_range(count_op(p, OP_max), 10, 30);                          /* 38 with two for every column */
     }
     arena_free(memory);
 }
