@@ -82,7 +82,7 @@ def check_error(run, done):
 def ways(options):
     """The ways a case is run: (name, function of case, run and folder)."""
     yield "reference", run_reference
-    for name, extra in (("compiled", []), ("interpreted", ["--interpret"])):
+    for name, extra in (("compiled", []), ("streamed", ["--stream", "always"]), ("interpreted", ["--interpret"])):
         yield name, lambda case, run, folder, extra=extra: run_halo(options, case, run, folder, extra + options.switch)
 
 

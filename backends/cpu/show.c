@@ -212,7 +212,7 @@ static void explain_stage(cpu_schedule *s, cpu_section *section, const cpu_stage
     tensor_stage t = *stage_at(s->pipe, c->stage);
     text_printf(out, "    `%s` (", t.name);
     type_name(out, t.type);
-    text_string(out, c->sink ? "): stored" : c->loader ? "): rows copied for their border" : "): kept in a line buffer");
+    text_string(out, c->sink ? "): stored" : c->loader ? c->copies ? "): rows copied for their border, of long ones the ends alone" : "): rows copied for their border" : "): kept in a line buffer");
     if (c->planes > 1) text_printf(out, " whose rows are slabs of %d, one for each of the outer coordinates", c->planes);
     cut_reason why = c->stage < s->n_memory_of ? s->plan.why[c->stage] : CUT_none;
     if (c->sink && why != CUT_none) text_printf(out, ", because %s", cut_text(why));

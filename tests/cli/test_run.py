@@ -181,6 +181,19 @@ class Switches(HaloTest):
         self.halo("run", "blur.pipe", "a.pgm", "-o", "o.npy", "--skip", "inlin", status=1, says="did you mean `inline`?")
 
 
+    def test_rows_past_the_caches_and_where_they_lie(self):
+        """Rows wide enough for both, aligned and not; windows that can't be split read copied rows; several border modes."""
+        taps = "[[1, 2, 3, 2, 1], [2, 5, 6, 3, 2], [3, 7, 9, 7, 5], [1, 3, 5, 3, 1], [2, 1, 2, 4, 1]]"
+        for border in ("edge", "reflect", "reflect101", "wrap", "constant(9)"):
+            self.write("window.pipe", f"pipe window(src: image u8x3) -> image f32x3 {{ return conv(pad(src, {border}), {taps}) }}\n")
+            for width, height in ((150, 7), (192, 5), (11, 9)):
+                self.write("w.ppm", b"P6 %d %d 255\n" % (width, height) + bytes(k * k * 7 % 251 for k in range(width * height * 3)))
+                self.halo("run", "window.pipe", "w.ppm", "-o", "right.npy", "--interpret")
+                for words in (["--stream", "always"], ["--stream", "always", "--tile", "70x3", "--threads", "2"]):
+                    self.halo("run", "window.pipe", "w.ppm", "-o", "o.npy", *words)
+                    self.assertEqual(self.read("o.npy"), self.read("right.npy"), (border, width, words))
+
+
 class Batches(HaloTest):
     def test_each_line_is_a_run(self):
         self.write("spaced name.pgm", self.read("a.pgm"))
