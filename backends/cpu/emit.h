@@ -116,8 +116,6 @@ LLVMValueRef emit_scaled(emitter *e, ref r, int u, int row, int component, bool 
 /* emit_loads.c */
 void emit_load(emitter *e, ref r, node_value *out);
 void emit_ahead(emitter *e);                                          /* asks for what the next rows read at the columns of a step */
-LLVMValueRef emit_view_field(emitter *e, int edge, size_t offset, LLVMTypeRef t);   /* of the memory that an edge reads anywhere */
-LLVMValueRef emit_bounded_index(emitter *e, ref load, int d, int u, int row);       /* inside the domain, a vector */
 LLVMValueRef emit_table_word(emitter *e, const tensor_stage *table, int64_t k);     /* entry k of a table of constants, as it lies in memory */
 bool emit_computes_index(emitter *e, ref load, int d);              /* as a number: it isn't only a part of an address */
 /* emit_lookup.c: all instances of a load from a small table; false when it isn't one */

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT
  * Loads. Three ways (schedule_reads.c decides): whole rows through the driver's row pointers, with no check and no map; rows
  * with computed columns; and memory anywhere, with the border maps of each axis done in vector arithmetic. */
-#include "backends/cpu/emit.h"
+#include "backends/cpu/emit_loads.h"
 
 #include <assert.h>
 #include <string.h>
 
 /* ---- where an edge's rows lie ------------------------------------------------------------------------------------ */
 
-typedef struct storage { int kind, bytes; int lanes; int pixel_step; bool planes; bool bgra; } storage;
-
-/* pixel_step: components from column to column (in flat bodies the column counts components already: 1). */
-static storage storage_of(emitter *e, const cpu_edge *edge)
+storage emit_storage_of(emitter *e, const cpu_edge *edge)
 {
     type t = stage_at(e->pipe, edge->stage)->type;
     storage s = { .kind = t.kind, .bytes = kind_get((enum kind)t.kind)->n_bytes, .lanes = t.lanes };
@@ -25,16 +22,11 @@ static storage storage_of(emitter *e, const cpu_edge *edge)
     return s;
 }
 
-typedef struct axis_index { LLVMValueRef index, inside; } axis_index;     /* inside: NULL unless the mode is `value` */
-static axis_index index_on_axis(emitter *e, ref load, int d, int u, int row, bool vector);
-
-static int component_place(const storage *s, int c) { return s->bgra && c < 3 ? 2 - c : c; }
-
 static LLVMTypeRef pointer_type(emitter *e) { return LLVMPointerTypeInContext(emit_context(e), 0); }
 static LLVMTypeRef i64_type(emitter *e) { return LLVMInt64TypeInContext(emit_context(e)); }
 
 /* Fields don't change while a row is made: they are read in the entry, once. */
-static LLVMValueRef edge_field(emitter *e, int edge, size_t offset, LLVMTypeRef t)
+LLVMValueRef emit_edge_field(emitter *e, int edge, size_t offset, LLVMTypeRef t)
 {
     LLVMValueRef known = emit_known_entry(e, ENTRY_field, edge, (int32_t)offset, 0);
     if (known) return known;
@@ -50,7 +42,7 @@ static LLVMValueRef plane_distance(emitter *e, int edge, int component)
 {
     LLVMValueRef known = emit_known_entry(e, ENTRY_plane, edge, 0, component);
     if (known) return known;
-    LLVMValueRef plane = edge_field(e, edge, offsetof(haloi_rows, plane_bytes), i64_type(e));
+    LLVMValueRef plane = emit_edge_field(e, edge, offsetof(haloi_rows, plane_bytes), i64_type(e));
     LLVMBasicBlockRef back = emit_hoist_begin(e);
     LLVMValueRef distance = LLVMBuildMul(e->builder, plane, emit_i64(e, component), "");
     emit_hoist_end(e, back);
@@ -98,7 +90,7 @@ static LLVMValueRef found_row(emitter *e, const cpu_read *read, int row, int pla
 {
     LLVMValueRef base = emit_view_field(e, read->edge, offsetof(haloi_view, data), pointer_type(e));
     LLVMValueRef stride = emit_view_field(e, read->edge, offsetof(haloi_view, stride) + sizeof(int64_t), i64_type(e));
-    LLVMValueRef y = LLVMBuildSExt(e->builder, index_on_axis(e, read->load, 1, 0, row, false).index, i64_type(e), "");
+    LLVMValueRef y = LLVMBuildSExt(e->builder, emit_axis_index(e, read->load, 1, 0, row, false).index, i64_type(e), "");
     LLVMValueRef at = emit_byte_offset(e, base, LLVMBuildMul(e->builder, y, stride, ""));
     LLVMValueRef outer = outer_offset(e, read->load, read->edge, row);
     if (outer) at = emit_byte_offset(e, at, outer);
@@ -125,7 +117,7 @@ static LLVMValueRef row_index(emitter *e, const cpu_read *read, const cpu_edge *
 
 static LLVMValueRef table_entry(emitter *e, int edge, LLVMValueRef index_i64)
 {
-    LLVMValueRef table = edge_field(e, edge, offsetof(haloi_rows, row), pointer_type(e));
+    LLVMValueRef table = emit_edge_field(e, edge, offsetof(haloi_rows, row), pointer_type(e));
     LLVMValueRef at = LLVMBuildGEP2(e->builder, pointer_type(e), table, &index_i64, 1, "");
     return LLVMBuildLoad2(e->builder, pointer_type(e), at, "row");
 }
@@ -166,7 +158,7 @@ static LLVMValueRef find_row(emitter *e, const cpu_read *read, int row, int plan
 }
 
 /* Pointer to column 0 of the row that `row` of the group reads, in plane `plane`. */
-static LLVMValueRef row_pointer(emitter *e, const cpu_read *read, int row, int plane)
+LLVMValueRef emit_row_pointer(emitter *e, const cpu_read *read, int row, int plane)
 {
     const cpu_edge *edge = &e->stage->edges.items[read->edge];
     if (edge->finds_rows) return found_row(e, read, row, plane);
@@ -262,15 +254,15 @@ static void load_interleaved(emitter *e, const storage *s, LLVMValueRef base, LL
 static void load_phase(emitter *e, const cpu_read *read, int u, int row, int phase, LLVMValueRef *out)
 {
     const cpu_edge *edge = &e->stage->edges.items[read->edge];
-    storage s = storage_of(e, edge);
+    storage s = emit_storage_of(e, edge);
     int n = e->flat ? 1 : s.lanes;
     if (s.pixel_step > 1 && edge->p_x == 1 && e->lanes > 1 && e->lanes * s.lanes <= 256) {
-        load_interleaved(e, &s, row_pointer(e, read, row, 0), first_element(e, read, edge, &s, u, row, 0, phase), out);
+        load_interleaved(e, &s, emit_row_pointer(e, read, row, 0), first_element(e, read, edge, &s, u, row, 0, phase), out);
         return;
     }
     for (int c = 0; c < n; c++) {
         int place = component_place(&s, c);
-        LLVMValueRef base = row_pointer(e, read, row, s.planes ? place : 0);
+        LLVMValueRef base = emit_row_pointer(e, read, row, s.planes ? place : 0);
         LLVMValueRef first = first_element(e, read, edge, &s, u, row, s.planes || e->flat ? 0 : place, phase);
         out[c] = strided_load(e, &s, base, first, edge->p_x * s.pixel_step);
     }
@@ -325,10 +317,10 @@ static void ahead_of_edge(emitter *e, int k)
 {
     enum { CACHE_LINE = 64 };
     const cpu_edge *edge = &e->stage->edges.items[k];
-    storage s = storage_of(e, edge);
+    storage s = emit_storage_of(e, edge);
     LLVMBuilderRef b = e->builder;
-    LLVMValueRef first = edge_field(e, k, offsetof(haloi_rows, ahead), pointer_type(e));
-    LLVMValueRef apart = edge_field(e, k, offsetof(haloi_rows, ahead_bytes), i64_type(e));
+    LLVMValueRef first = emit_edge_field(e, k, offsetof(haloi_rows, ahead), pointer_type(e));
+    LLVMValueRef apart = emit_edge_field(e, k, offsetof(haloi_rows, ahead_bytes), i64_type(e));
     LLVMValueRef column = s.pixel_step == 1 ? e->x : LLVMBuildMul(b, e->x, emit_i64(e, s.pixel_step), "");
     int step = e->lanes * e->unroll * s.pixel_step * s.bytes;
     for (int row = 0; row < edge->p_y * e->group; row++)
@@ -346,20 +338,25 @@ void emit_ahead(emitter *e)
 
 /* ---- gathers ---------------------------------------------------------------------------------------------------------- */
 
-/* index: elements, i32 or i64, scalar or vector, from `base`. */
-static LLVMValueRef gather(emitter *e, const storage *s, LLVMValueRef base, LLVMValueRef index)
+LLVMValueRef emit_gather(emitter *e, LLVMTypeRef element, int alignment, LLVMValueRef base, LLVMValueRef index)
 {
     LLVMContextRef c = emit_context(e);
-    LLVMTypeRef element = emit_memory_type(c, s->kind);
     LLVMValueRef at = LLVMBuildGEP2(e->builder, element, base, &index, 1, "");
-    if (LLVMGetTypeKind(LLVMTypeOf(index)) != LLVMVectorTypeKind) return memory_load(e, s, element, at);
     LLVMTypeRef t = LLVMVectorType(element, (unsigned)e->lanes), over[2] = { t, LLVMTypeOf(at) };
     unsigned id = LLVMLookupIntrinsicID("llvm.masked.gather", 18);
     LLVMValueRef ones[64];
     for (int k = 0; k < e->lanes; k++) ones[k] = LLVMConstInt(LLVMInt1TypeInContext(c), 1, 0);
-    LLVMValueRef args[4] = { at, emit_i32(e, s->bytes), LLVMConstVector(ones, (unsigned)e->lanes), LLVMGetPoison(t) };
+    LLVMValueRef args[4] = { at, emit_i32(e, alignment), LLVMConstVector(ones, (unsigned)e->lanes), LLVMGetPoison(t) };
     LLVMValueRef f = LLVMGetIntrinsicDeclaration(e->m->module, id, over, 2);
     return LLVMBuildCall2(e->builder, LLVMIntrinsicGetType(c, id, over, 2), f, args, 4, "");
+}
+
+/* index: elements, i32 or i64, scalar or vector, from `base`. */
+static LLVMValueRef gather(emitter *e, const storage *s, LLVMValueRef base, LLVMValueRef index)
+{
+    LLVMTypeRef element = emit_memory_type(emit_context(e), s->kind);
+    if (LLVMGetTypeKind(LLVMTypeOf(index)) == LLVMVectorTypeKind) return emit_gather(e, element, s->bytes, base, index);
+    return memory_load(e, s, element, LLVMBuildGEP2(e->builder, element, base, &index, 1, ""));
 }
 
 static LLVMValueRef pick(emitter *e, LLVMValueRef c, LLVMValueRef a, LLVMValueRef b) { return LLVMBuildSelect(e->builder, c, a, b, ""); }
@@ -417,30 +414,28 @@ static axis_index bounded_index(emitter *e, ref load, int d, LLVMValueRef lo, LL
     return a;
 }
 
-static axis_index index_on_axis(emitter *e, ref load, int d, int u, int row, bool vector)
+axis_index emit_axis_index(emitter *e, ref load, int d, int u, int row, bool vector)
 {
     tensor_stage s = *stage_at(e->pipe, node_at(e->pipe, load)->payload);
     if (node_at(e->pipe, load)->border[d] == BORDER_none) return (axis_index){ emit_part(e, load_index(e->pipe, load, d), u, row, 0, vector), NULL };
     return bounded_index(e, load, d, emit_part(e, s.lo[d], 0, 0, 0, vector), emit_part(e, s.hi[d], 0, 0, 0, vector), u, row, vector);
 }
 
-LLVMValueRef emit_bounded_index(emitter *e, ref load, int d, int u, int row) { return index_on_axis(e, load, d, u, row, true).index; }
-
 /* Along a row the driver says where the columns begin and end: so stages of different extents share their code. */
-static axis_index index_of_column(emitter *e, const cpu_read *read, int u, int row, bool vector)
+axis_index emit_column_index(emitter *e, const cpu_read *read, int u, int row, bool vector)
 {
-    if (e->stage->edges.items[read->edge].finds_rows) return index_on_axis(e, read->load, 0, u, row, vector);
+    if (e->stage->edges.items[read->edge].finds_rows) return emit_axis_index(e, read->load, 0, u, row, vector);
     if (node_at(e->pipe, read->load)->border[0] == BORDER_none)
         return (axis_index){ emit_part(e, load_index(e->pipe, read->load, 0), u, row, 0, vector), NULL };
     LLVMTypeRef i32 = LLVMInt32TypeInContext(emit_context(e));
-    LLVMValueRef lo = edge_field(e, read->edge, offsetof(haloi_rows, first_column), i32);
-    LLVMValueRef hi = edge_field(e, read->edge, offsetof(haloi_rows, last_column), i32);
+    LLVMValueRef lo = emit_edge_field(e, read->edge, offsetof(haloi_rows, first_column), i32);
+    LLVMValueRef hi = emit_edge_field(e, read->edge, offsetof(haloi_rows, last_column), i32);
     if (vector) { lo = emit_splat(e, lo); hi = emit_splat(e, hi); }
     return bounded_index(e, read->load, 0, lo, hi, u, row, vector);
 }
 
 /* Puts the border values over what was loaded: x is asked last here, so that it wins. */
-static LLVMValueRef apply_values(emitter *e, ref load, int rank, const axis_index *axes, LLVMValueRef v, int u, int row, int c, bool vector)
+LLVMValueRef emit_border_values(emitter *e, ref load, int rank, const axis_index *axes, LLVMValueRef v, int u, int row, int c, bool vector)
 {
     for (int d = rank - 1; d >= 0; d--) {
         ref value = load_outside(e->pipe, load, d);
@@ -511,7 +506,7 @@ LLVMValueRef emit_view_field(emitter *e, int edge, size_t offset, LLVMTypeRef t)
 {
     LLVMValueRef known = emit_known_entry(e, ENTRY_view, edge, (int32_t)offset, 0);
     if (known) return known;
-    LLVMValueRef view = edge_field(e, edge, offsetof(haloi_rows, row), pointer_type(e));
+    LLVMValueRef view = emit_edge_field(e, edge, offsetof(haloi_rows, row), pointer_type(e));
     LLVMBasicBlockRef back = emit_hoist_begin(e);
     LLVMValueRef field = emit_field(e, view, offset, t, "view");
     emit_hoist_end(e, back);
@@ -536,9 +531,9 @@ static void load_anywhere(emitter *e, const cpu_read *read, int u, int row, bool
 {
     const cpu_edge *edge = &e->stage->edges.items[read->edge];
     tensor_stage t = *stage_at(e->pipe, edge->stage);
-    storage s = storage_of(e, edge);
+    storage s = emit_storage_of(e, edge);
     axis_index axes[TENSOR_MAX_RANK];
-    for (int d = 0; d < t.rank; d++) axes[d] = index_on_axis(e, read->load, d, u, row, vector);
+    for (int d = 0; d < t.rank; d++) axes[d] = emit_axis_index(e, read->load, d, u, row, vector);
     vector = vector && e->lanes > 1;
     for (int c = 0; c < s.lanes; c++) {
         LLVMValueRef v;
@@ -561,7 +556,7 @@ static void load_anywhere(emitter *e, const cpu_read *read, int u, int row, bool
         }
         v = emit_from_memory(e, v, s.kind);
         v = emit_cast(e, v, s.kind, node_type(e->pipe, read->load).kind);
-        out[c] = apply_values(e, read->load, t.rank, axes, v, u, row, c, vector || e->lanes == 1);
+        out[c] = emit_border_values(e, read->load, t.rank, axes, v, u, row, c, vector || e->lanes == 1);
         if (e->flat) break;
     }
 }
@@ -570,12 +565,12 @@ static void load_anywhere(emitter *e, const cpu_read *read, int u, int row, bool
 static void load_row_gather(emitter *e, const cpu_read *read, int u, int row, bool vector, LLVMValueRef *out)
 {
     const cpu_edge *edge = &e->stage->edges.items[read->edge];
-    storage s = storage_of(e, edge);
-    axis_index x = index_of_column(e, read, u, row, vector);
+    storage s = emit_storage_of(e, edge);
+    axis_index x = emit_column_index(e, read, u, row, vector);
     vector = vector && e->lanes > 1;
     for (int c = 0; c < s.lanes; c++) {
         int place = component_place(&s, c);
-        LLVMValueRef base = row_pointer(e, read, row, s.planes ? place : 0);
+        LLVMValueRef base = emit_row_pointer(e, read, row, s.planes ? place : 0);
         if (!s.planes && place) base = emit_byte_offset(e, base, emit_i64(e, (int64_t)place * s.bytes));
         LLVMValueRef index = x.index;
         if (s.pixel_step > 1) {
@@ -585,7 +580,7 @@ static void load_row_gather(emitter *e, const cpu_read *read, int u, int row, bo
         LLVMValueRef v = emit_from_memory(e, gather(e, &s, base, index), s.kind);
         v = emit_cast(e, v, s.kind, node_type(e->pipe, read->load).kind);
         axis_index axes[TENSOR_MAX_RANK] = { x };
-        out[c] = apply_values(e, read->load, 1, axes, v, u, row, c, vector || e->lanes == 1);
+        out[c] = emit_border_values(e, read->load, 1, axes, v, u, row, c, vector || e->lanes == 1);
     }
 }
 
@@ -609,7 +604,7 @@ void emit_load(emitter *e, ref r, node_value *out)
     assert(read && "a load that the schedule doesn't know");
     const cpu_edge *edge = &e->stage->edges.items[read->edge];
     int n = emit_components(e, r), n_u = out->varies ? e->unroll : 1;
-    if (out->varies && emit_lookup(e, read, out->parts)) return;
+    if (out->varies && (emit_lookup(e, read, out->parts) || emit_pixels(e, read, out->parts))) return;
     for (int u = 0; u < n_u; u++)
         for (int row = 0; row < e->group; row++) {
             LLVMValueRef parts[TENSOR_MAX_LANES];

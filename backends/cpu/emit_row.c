@@ -3,7 +3,7 @@
  * last of which starts early enough to end at x1 (it computes some pixels a second time, which is harmless but in place);
  * then, for rows narrower than a vector or in place, one pixel at a time. The bulk has no branch but the loop's and, where a
  * picture's row is stored, whether its vectors go past the caches: one well-predicted branch a step, around the stores alone. */
-#include "backends/cpu/emit.h"
+#include "backends/cpu/emit_loads.h"
 
 #include <string.h>
 
@@ -249,9 +249,21 @@ static LLVMValueRef column(emitter *e, unsigned argument)
     return e->flat_lanes > 1 ? LLVMBuildMul(e->builder, x, emit_i64(e, e->flat_lanes), "") : x;
 }
 
+/* Where vectors end: where nothing can be fetched by words, they don't begin. */
+static LLVMValueRef vectors_limit(emitter *e, const row_body *body, LLVMValueRef start, LLVMValueRef limit)
+{
+    LLVMValueRef guard = emit_pixels_guard(e, body->phase, (uint32_t)body->columns);
+    if (!guard) return limit;
+    LLVMBasicBlockRef back = emit_hoist_begin(e);
+    LLVMValueRef end = LLVMBuildSelect(e->builder, guard, limit, start, "vectors.end");
+    emit_hoist_end(e, back);
+    return end;
+}
+
 static LLVMValueRef vector_columns(emitter *e, const row_body *body, int lanes, int unroll, LLVMValueRef start, LLVMValueRef limit)
 {
     LLVMValueRef x = start;
+    if (lanes > 1) limit = vectors_limit(e, body, start, limit);
     if (unroll > 1) x = steps_loop(e, body, lanes, unroll, x, limit);
     return lanes > 1 ? vectors_loop(e, body, lanes, x, start, limit) : x;
 }
