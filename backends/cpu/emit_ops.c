@@ -166,11 +166,64 @@ LLVMValueRef emit_op(emitter *e, tensor_op op, int kind, LLVMValueRef *args)
 
 /* ---- conversions -------------------------------------------------------------------------------------------------- */
 
+static LLVMValueRef lanes_from(emitter *e, LLVMValueRef a, LLVMValueRef b, unsigned first, unsigned n)
+{
+    LLVMValueRef mask[64];
+    for (unsigned k = 0; k < n; k++) mask[k] = emit_i32(e, (int32_t)(first + k));
+    return LLVMBuildShuffleVector(e->builder, a, b, LLVMConstVector(mask, n), "");
+}
+
+/* The nearest whole number by the processor's own conversion of `n` reals at once (halves to even: tasks set the rounding mode). */
+static LLVMValueRef convert_register(emitter *e, LLVMValueRef v, unsigned n)
+{
+    LLVMContextRef c = emit_context(e);
+    const char *name = n == 16 ? "llvm.x86.avx512.mask.cvtps2dq.512" : n == 8 ? "llvm.x86.avx.cvt.ps2dq.256" : "llvm.x86.sse2.cvtps2dq";
+    LLVMValueRef none = LLVMConstNull(LLVMVectorType(LLVMInt32TypeInContext(c), n)), all = LLVMConstAllOnes(LLVMInt16TypeInContext(c));
+    LLVMValueRef args[4] = { v, none, all, emit_i32(e, 4) };             /* 4: by the mode */
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef f = LLVMGetIntrinsicDeclaration(e->m->module, id, NULL, 0);
+    return LLVMBuildCall2(e->builder, LLVMIntrinsicGetType(c, id, NULL, 0), f, args, n == 16 ? 4 : 1, "");
+}
+
+/* The nearest whole number, INT32_MIN for NaN and all that i32 doesn't hold; NULL where the processor has no such vectors. */
+static LLVMValueRef nearest_i32(emitter *e, LLVMValueRef v)
+{
+    if (LLVMGetTypeKind(LLVMTypeOf(v)) != LLVMVectorTypeKind || LLVMIsConstant(v)) return NULL;
+    unsigned n = LLVMGetVectorSize(LLVMTypeOf(v)), most = (unsigned)e->m->schedule->target.vector_bytes / 4, width = n < most ? n : most;
+    if (width < 4 || n % width) return NULL;
+    LLVMValueRef parts[16];
+    for (unsigned k = 0; k < n / width; k++) parts[k] = convert_register(e, n == width ? v : lanes_from(e, v, v, k * width, width), width);
+    for (; width < n; width *= 2)
+        for (unsigned k = 0; k < n / width / 2; k++) parts[k] = lanes_from(e, parts[2 * k], parts[2 * k + 1], 0, 2 * width);
+    return parts[0];
+}
+
+/* To u8 and u16: the processor's conversion gives what is too large a large unsigned number, which narrowing cuts. */
+static LLVMValueRef nearest_unsigned(emitter *e, LLVMValueRef v, const kind_info *k, LLVMTypeRef element)
+{
+    LLVMValueRef zero = real_like(v, 0), positive = pick(e, LLVMBuildFCmp(e->builder, LLVMRealOGT, v, zero, ""), v, zero);
+    LLVMValueRef i = k->lowest == 0 && e->m->schedule->target.rounding ? nearest_i32(e, positive) : NULL;
+    if (!i) return NULL;
+    LLVMValueRef most = integer_like(i, k->highest);
+    return LLVMBuildTrunc(e->builder, pick(e, LLVMBuildICmp(e->builder, LLVMIntULT, i, most, ""), i, most), type_like(v, element), "");
+}
+
+static LLVMValueRef nearest_signed(emitter *e, LLVMValueRef v)
+{
+    LLVMValueRef i = nearest_i32(e, v);
+    if (!i) return NULL;
+    LLVMValueRef too_high = LLVMBuildFCmp(e->builder, LLVMRealOGE, v, real_like(v, 2147483648.0), "");
+    LLVMValueRef is_number = LLVMBuildFCmp(e->builder, LLVMRealORD, v, v, "");
+    return pick(e, is_number, pick(e, too_high, integer_like(i, INT32_MAX), i), integer_like(i, 0));
+}
+
 static LLVMValueRef real_to_integer(emitter *e, LLVMValueRef v, int to)
 {
     LLVMBuilderRef x = e->builder;
     const kind_info *k = kind_get((enum kind)to);
     LLVMTypeRef element = emit_kind_type(emit_context(e), to);
+    LLVMValueRef nearest = k->bits <= 16 ? nearest_unsigned(e, v, k, element) : to == KIND_i32 ? nearest_signed(e, v) : NULL;
+    if (nearest) return nearest;
     if (k->bits <= 16) {                     /* both ends are exact: clamp (NaN falls to 0), round, convert, narrow */
         LLVMValueRef low = real_like(v, (double)k->lowest), high = real_like(v, (double)k->highest);
         if (k->lowest < 0) v = pick(e, LLVMBuildFCmp(x, LLVMRealORD, v, v, ""), v, real_like(v, 0));

@@ -418,7 +418,8 @@ static void add_curve_stage(builder *b)
         x = tensor_op2(p, OP_div, below(b, 2) ? more : tensor_op1(p, OP_sqrt, tensor_op1(p, OP_abs, x)), tensor_op3(p, OP_muladd, x, x, one));
         if (below(b, 2)) half = x;
     }
-    ref unlike = tensor_op2(p, OP_mul, half, tensor_splat(p, tensor_cast(p, tensor_coord(p, 0), KIND_f32), t.lanes));
+    ref column = tensor_op2(p, OP_div, tensor_cast(p, tensor_wrap(p, tensor_coord(p, 0), KIND_i16), KIND_f32), tensor_f32(p, below(b, 2) ? 4 : 7));
+    ref unlike = tensor_op2(p, OP_mul, half, tensor_splat(p, column, t.lanes));
     add_body(b, below(b, 2) ? x : tensor_op2(p, OP_add, x, unlike), below(b, 2) ? KIND_f32 : KIND_u8);
 }
 
