@@ -24,6 +24,6 @@ LLVMValueRef emit_gather(emitter *e, LLVMTypeRef element, int alignment, LLVMVal
 
 /* emit_pixels.c: whole pixels gathered as one word each, all instances of a load (and of its neighbour); false: not such pixels */
 bool         emit_pixels(emitter *e, const cpu_read *read, LLVMValueRef *parts);
-LLVMValueRef emit_pixels_guard(emitter *e);      /* does every such row hold a word? NULL: none has to */
+LLVMValueRef emit_pixels_guard(emitter *e, const ref *bodies, uint32_t n);      /* does every such row that they read hold a word? NULL: none has to */
 
 #endif

@@ -126,14 +126,22 @@ static LLVMValueRef fits(const fetch *f)
     return good;
 }
 
-LLVMValueRef emit_pixels_guard(emitter *e)
+static bool is_among(const ref_list *nodes, ref r)
+{
+    for (uint32_t k = 0; k < nodes->count; k++) if (nodes->items[k] == r) return true;
+    return false;
+}
+
+LLVMValueRef emit_pixels_guard(emitter *e, const ref *bodies, uint32_t n)
 {
     LLVMValueRef all = NULL;
     uint8_t *seen = ARENA_ARRAY(e->m->memory, uint8_t, e->stage->edges.count + 1);
+    ref_list nodes = { 0 };
+    reached_nodes(e->pipe, e->m->memory, bodies, n, &nodes);
     for (uint32_t k = 0; k < e->stage->loads.count; k++) {
         const cpu_read *read = &e->stage->loads.items[k];
         fetch f;
-        if (seen[read->edge] || !fetch_of(e, read, &f)) continue;
+        if (seen[read->edge] || !is_among(&nodes, read->load) || !fetch_of(e, read, &f)) continue;
         seen[read->edge] = 1;
         LLVMValueRef good = fits(&f);
         LLVMBasicBlockRef back = emit_hoist_begin(e);

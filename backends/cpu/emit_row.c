@@ -252,7 +252,7 @@ static LLVMValueRef column(emitter *e, unsigned argument)
 /* Where vectors end: where nothing can be fetched by words, they don't begin. */
 static LLVMValueRef vectors_limit(emitter *e, const row_body *body, LLVMValueRef start, LLVMValueRef limit)
 {
-    LLVMValueRef guard = emit_pixels_guard(e, body->phase, (uint32_t)body->columns);
+    LLVMValueRef guard = emit_pixels_guard(e, body->phase, (uint32_t)body->phases);
     if (!guard) return limit;
     LLVMBasicBlockRef back = emit_hoist_begin(e);
     LLVMValueRef end = LLVMBuildSelect(e->builder, guard, limit, start, "vectors.end");
