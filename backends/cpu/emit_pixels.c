@@ -61,11 +61,17 @@ static bool fetch_of(emitter *e, const cpu_read *read, fetch *f)
     *f = (fetch){ .e = e, .read = read, .s = emit_storage_of(e, edge), .rank = stage_at(e->pipe, edge->stage)->rank };
     f->pixel_bytes = f->s.bytes * (f->s.planes ? 1 : f->s.lanes);
     f->word_bytes = f->pixel_bytes <= 4 ? 4 : 8;
-    return f->pixel_bytes <= 8 && f->rank > 0 && emit_varies(e, read->load);
+    bool few_bytes = f->pixel_bytes <= 8 || f->s.bytes == 4;
+    return few_bytes && f->rank > 0 && emit_varies(e, read->load);
 }
 
-/* Words of pairs are the largest that this pixel is fetched by. */
-static int largest_word(const fetch *f) { return f->pixel_bytes <= 4 && !f->s.planes ? 8 : f->word_bytes; }
+static bool is_wide(const fetch *f) { return f->pixel_bytes > 8; }
+
+/* Two pixels of 4 bytes at most fit a word of 8; two of 12 are three such words, where one alone takes two. */
+static bool takes_pairs(const fetch *f) { return !f->s.planes && (f->pixel_bytes <= 4 || f->pixel_bytes == 12); }
+
+/* What the pixel, or two neighbours, are fetched by. */
+static int most_bytes(const fetch *f) { return is_wide(f) ? 2 * f->pixel_bytes : takes_pairs(f) ? 8 : f->word_bytes; }
 
 /* ---- the guard ----------------------------------------------------------------------------------------------------------- */
 
@@ -116,7 +122,7 @@ static LLVMValueRef fits(const fetch *f)
         emit_view_field(e, f->read->edge, offsetof(haloi_view, stride) + 8 * (size_t)d, i64_type(e));
     }
     LLVMBasicBlockRef back = emit_hoist_begin(e);
-    int pixels = (largest_word(f) + f->pixel_bytes - 1) / f->pixel_bytes;
+    int pixels = (most_bytes(f) + f->pixel_bytes - 1) / f->pixel_bytes;
     LLVMValueRef long_enough = LLVMBuildICmp(b, LLVMIntSGE, LLVMBuildSub(b, hi, lo, ""), emit_i32(e, pixels - 1), "");
     LLVMValueRef all = farthest(f, 0, lo, hi);
     for (int d = 1; d < f->rank && anywhere; d++) all = LLVMBuildFAdd(b, all, farthest(f, d, bound[d][0], bound[d][1]), "");
@@ -176,15 +182,15 @@ static LLVMValueRef row_offset(const fetch *f, const axis_index *axes)
     return total;
 }
 
-/* The last offset in a row where a word may begin. */
-static LLVMValueRef last_word(const fetch *f)
+/* The last offset in a row where so many bytes may begin. */
+static LLVMValueRef last_word(const fetch *f, int bytes)
 {
     emitter *e = f->e;
     LLVMValueRef lo, hi;
     column_bounds(f, &lo, &hi);
     LLVMBasicBlockRef back = emit_hoist_begin(e);
     LLVMValueRef end = LLVMBuildMul(e->builder, LLVMBuildAdd(e->builder, hi, emit_i32(e, 1), ""), emit_i32(e, f->pixel_bytes), "");
-    LLVMValueRef last = LLVMBuildSub(e->builder, end, emit_i32(e, f->word_bytes), "");
+    LLVMValueRef last = LLVMBuildSub(e->builder, end, emit_i32(e, bytes), "");
     emit_hoist_end(e, back);
     return emit_splat(e, last);
 }
@@ -197,24 +203,24 @@ static LLVMValueRef halves(emitter *e, LLVMValueRef words, int upper)
     return LLVMBuildShuffleVector(e->builder, pairs, LLVMGetPoison(LLVMTypeOf(pairs)), LLVMConstVector(mask, (unsigned)e->lanes), "");
 }
 
-/* A pixel's bytes; bordered: what is outside has its border value already. */
-typedef struct pixel { LLVMValueRef low, high; bool bordered; } pixel;
+/* A pixel's bytes, four a word; bordered: what is outside has its border value already. */
+typedef struct pixel { LLVMValueRef words[4]; bool bordered; } pixel;
 
 /* Of the pixel that begins `from` bytes into the word (NULL: at its start). */
 static pixel pixel_at(const fetch *f, LLVMValueRef word, LLVMValueRef from)
 {
     emitter *e = f->e;
     LLVMValueRef bits = from ? LLVMBuildShl(e->builder, from, splat_i32(e, 3), "") : NULL;
-    if (f->word_bytes == 4) return (pixel){ bits ? LLVMBuildLShr(e->builder, word, bits, "") : word, NULL, false };
+    if (f->word_bytes == 4) return (pixel){ { bits ? LLVMBuildLShr(e->builder, word, bits, "") : word }, false };
     if (bits) word = LLVMBuildLShr(e->builder, word, LLVMBuildZExt(e->builder, bits, LLVMTypeOf(word), ""), "");
-    return (pixel){ halves(e, word, 0), f->pixel_bytes > 4 ? halves(e, word, 1) : NULL, false };
+    return (pixel){ { halves(e, word, 0), f->pixel_bytes > 4 ? halves(e, word, 1) : NULL }, false };
 }
 
 static LLVMValueRef component_of(const fetch *f, const pixel *p, int place)
 {
     emitter *e = f->e;
     int bits = 8 * f->s.bytes, at = bits * place;
-    LLVMValueRef half = at < 32 ? p->low : p->high;
+    LLVMValueRef half = p->words[at / 32];
     LLVMTypeRef t = LLVMVectorType(emit_memory_type(emit_context(e), f->s.kind), (unsigned)e->lanes);
     if (bits == 32) return LLVMBuildBitCast(e->builder, half, t, "");
     if (at % 32) half = LLVMBuildLShr(e->builder, half, splat_i32(e, at % 32), "");
@@ -277,8 +283,41 @@ static void put_border(const fetch *f, ref load, const axis_index *axes, pixel *
     }
     LLVMValueRef word = value ? outside_word(f, load, value) : NULL;
     if (!word) return;
-    p->low = LLVMBuildSelect(e->builder, inside, p->low, word, "");
+    p->words[0] = LLVMBuildSelect(e->builder, inside, p->words[0], word, "");
     p->bordered = true;
+}
+
+/* A word at an offset from the place's base, for every lane. */
+static LLVMValueRef word_at(const fetch *f, const place *p, LLVMValueRef offset, int more, int bytes)
+{
+    emitter *e = f->e;
+    LLVMValueRef at = p->row ? LLVMBuildAdd(e->builder, p->row, offset, "") : offset, base = emit_byte_offset(e, p->base, emit_i64(e, more));
+    base = LLVMBuildGEP2(e->builder, LLVMInt8TypeInContext(emit_context(e)), base, &at, 1, "");
+    return emit_gather(e, LLVMIntTypeInContext(emit_context(e), 8 * (unsigned)bytes), 1, base, LLVMConstNull(LLVMTypeOf(at)));
+}
+
+/* Pixels of 12 and 16 bytes; of two neighbours each is one half of three words. */
+static void fetch_wide(const fetch *f, const place *p, pixel *out)
+{
+    emitter *e = f->e;
+    LLVMBuilderRef b = e->builder;
+    LLVMValueRef first = times(e, p->axes[0][0].index, f->pixel_bytes), start = first, words[6];
+    if (f->next) {
+        LLVMValueRef last = last_word(f, 2 * f->pixel_bytes);
+        start = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntSLT, first, last, ""), first, last, "");
+    }
+    int bytes = f->next ? 2 * f->pixel_bytes : f->pixel_bytes;
+    for (int at = 0; at < bytes; at += 8) {
+        LLVMValueRef v = word_at(f, p, start, at, bytes - at < 8 ? 4 : 8);
+        words[at / 4] = bytes - at < 8 ? v : halves(e, v, 0);
+        if (bytes - at >= 8) words[at / 4 + 1] = halves(e, v, 1);
+    }
+    for (int k = 0; k < (f->next ? 2 : 1); k++) {
+        LLVMValueRef offset = times(e, p->axes[k][0].index, f->pixel_bytes);
+        LLVMValueRef is_second = f->next ? LLVMBuildICmp(b, LLVMIntNE, offset, start, "") : NULL;
+        out[k].bordered = false;
+        for (int j = 0; j < f->s.lanes; j++) out[k].words[j] = is_second ? LLVMBuildSelect(b, is_second, words[f->s.lanes + j], words[j], "") : words[j];
+    }
 }
 
 /* The pixel of each load, in one word. */
@@ -286,18 +325,16 @@ static void fetch_pixels(const fetch *f, const place *p, pixel *out)
 {
     emitter *e = f->e;
     LLVMBuilderRef b = e->builder;
+    if (is_wide(f)) { fetch_wide(f, p, out); return; }
     LLVMValueRef first = times(e, p->axes[0][0].index, f->pixel_bytes), start = first, from[2] = { NULL };
     bool exact = f->word_bytes == f->pixel_bytes;
     if (!exact) {
-        LLVMValueRef last = last_word(f);
+        LLVMValueRef last = last_word(f, f->word_bytes);
         start = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntSLT, first, last, ""), first, last, "");
         from[0] = LLVMBuildSub(b, first, start, "");
         if (f->next) from[1] = LLVMBuildSub(b, times(e, p->axes[1][0].index, f->pixel_bytes), start, "");
     }
-    LLVMValueRef at = p->row ? LLVMBuildAdd(b, p->row, start, "") : start;
-    LLVMTypeRef word = LLVMIntTypeInContext(emit_context(e), 8 * (unsigned)f->word_bytes);
-    LLVMValueRef base = LLVMBuildGEP2(b, LLVMInt8TypeInContext(emit_context(e)), p->base, &at, 1, "");
-    LLVMValueRef v = emit_gather(e, word, 1, base, LLVMConstNull(LLVMTypeOf(at)));
+    LLVMValueRef v = word_at(f, p, start, 0, f->word_bytes);
     for (int k = 0; k < (f->next ? 2 : 1); k++) {
         out[k] = pixel_at(f, v, from[k]);
         put_border(f, k ? f->next->load : f->read->load, p->axes[k], &out[k]);
@@ -333,8 +370,8 @@ bool emit_pixels(emitter *e, const cpu_read *read, LLVMValueRef *parts)
     if (e->lanes == 1 || !fetch_of(e, read, &f)) return false;
     int count = e->unroll * e->group * f.s.lanes;
     LLVMValueRef *others = ARENA_ARRAY(e->m->memory, LLVMValueRef, count);
-    const cpu_read *right = largest_word(&f) >= 2 * f.pixel_bytes ? neighbour(e, read, true) : NULL;
-    const cpu_read *left = right || largest_word(&f) < 2 * f.pixel_bytes ? NULL : neighbour(e, read, false);
+    const cpu_read *right = takes_pairs(&f) ? neighbour(e, read, true) : NULL;
+    const cpu_read *left = right || !takes_pairs(&f) ? NULL : neighbour(e, read, false);
     const cpu_read *other = right ? right : left;
     if (other && e->values[other->load].scope) other = NULL;             /* it has been fetched, in a loop around this one */
     if (other) {
