@@ -296,7 +296,83 @@ static LLVMValueRef word_at(const fetch *f, const place *p, LLVMValueRef offset,
     return emit_gather(e, LLVMIntTypeInContext(emit_context(e), 8 * (unsigned)bytes), 1, base, LLVMConstNull(LLVMTypeOf(at)));
 }
 
-/* Pixels of 12 and 16 bytes; of two neighbours each is one half of three words. */
+/* Two vectors' elements by number, b's after a's. */
+static LLVMValueRef mixed(emitter *e, LLVMValueRef a, LLVMValueRef b, const int *from)
+{
+    LLVMValueRef mask[16];
+    for (int k = 0; k < e->lanes; k++) mask[k] = emit_i32(e, from[k]);
+    return LLVMBuildShuffleVector(e->builder, a, b, LLVMConstVector(mask, (unsigned)e->lanes), "");
+}
+
+/* Within each 128 bits: elements pick[0], pick[1] of a, then pick[2], pick[3] of b, in any order. */
+static LLVMValueRef in_lanes(emitter *e, LLVMValueRef a, LLVMValueRef b, const int pick[4])
+{
+    int from[16];
+    for (int k = 0; k < e->lanes; k++) from[k] = pick[k % 4] % 4 + k / 4 * 4 + (pick[k % 4] >= 4 ? e->lanes : 0);
+    return mixed(e, a, b, from);
+}
+
+static LLVMValueRef load_24_bytes(emitter *e, LLVMValueRef at)
+{
+    LLVMContextRef c = emit_context(e);
+    LLVMTypeRef t = LLVMVectorType(i32_type(e), 8), over[2] = { t, pointer_type(e) };
+    LLVMValueRef mask[8];
+    for (int k = 0; k < 8; k++) mask[k] = LLVMConstInt(LLVMInt1TypeInContext(c), k < 6, 0);
+    LLVMValueRef args[4] = { at, emit_i32(e, 1), LLVMConstVector(mask, 8), LLVMConstNull(t) };
+    unsigned id = LLVMLookupIntrinsicID("llvm.masked.load", 16);
+    return LLVMBuildCall2(e->builder, LLVMIntrinsicGetType(c, id, over, 2), LLVMGetIntrinsicDeclaration(e->m->module, id, over, 2), args, 4, "");
+}
+
+/* The offsets of all lanes as numbers, through the stack: taking vectors apart costs more. */
+static LLVMValueRef offsets_in_memory(emitter *e, LLVMValueRef offsets)
+{
+    LLVMBasicBlockRef back = emit_hoist_begin(e);
+    LLVMValueRef slot = LLVMBuildAlloca(e->builder, LLVMTypeOf(offsets), "offsets");
+    emit_hoist_end(e, back);
+    LLVMBuildStore(e->builder, offsets, slot);
+    return slot;
+}
+
+/* The six words of two neighbours of 12 bytes: a load for each lane, then 8 rows of 8 words become 8 columns, of which 6 are wanted.
+ * With 16 lanes a register holds rows j and j + 8. Half the time of gathering three words of 8 bytes (measured). */
+static void fetch_rows(const fetch *f, const place *p, LLVMValueRef start, LLVMValueRef *words)
+{
+    static const int low[4] = { 0, 4, 1, 5 }, high[4] = { 2, 6, 3, 7 }, first[4] = { 0, 1, 4, 5 }, second[4] = { 2, 3, 6, 7 };
+    emitter *e = f->e;
+    LLVMBuilderRef b = e->builder;
+    LLVMValueRef slot = offsets_in_memory(e, p->row ? LLVMBuildAdd(b, p->row, start, "") : start), rows[16], pairs[8], fours[8];
+    for (int k = 0; k < e->lanes; k++) {
+        LLVMValueRef offset = LLVMBuildSExt(b, emit_field(e, slot, 4 * (size_t)k, i32_type(e), ""), i64_type(e), "");
+        rows[k] = load_24_bytes(e, emit_byte_offset(e, p->base, offset));
+    }
+    LLVMValueRef sequence[16];
+    for (int k = 0; k < 16; k++) sequence[k] = emit_i32(e, k);
+    for (int k = 0; k < 8 && e->lanes == 16; k++) rows[k] = LLVMBuildShuffleVector(b, rows[k], rows[k + 8], LLVMConstVector(sequence, 16), "");
+    for (int k = 0; k < 8; k++) pairs[k] = in_lanes(e, rows[k / 2 * 2], rows[k / 2 * 2 + 1], k % 2 ? high : low);
+    for (int k = 0; k < 8; k++) fours[k] = in_lanes(e, pairs[k / 4 * 4 + k % 4 / 2], pairs[k / 4 * 4 + k % 4 / 2 + 2], k % 2 ? second : first);
+    for (int c = 0; c < 6; c++) {                  /* fours[c % 4] has rows 0 to 3 (and 8 to 11), fours[4 + c % 4] the others */
+        int from[16];
+        for (int k = 0; k < e->lanes; k++) from[k] = k / 8 * 8 + c / 4 * 4 + k % 4 + (k / 4 % 2 ? e->lanes : 0);
+        words[c] = mixed(e, fours[c % 4], fours[4 + c % 4], from);
+    }
+}
+
+static void fetch_words(const fetch *f, const place *p, LLVMValueRef start, LLVMValueRef *words)
+{
+    emitter *e = f->e;
+    int bytes = f->next ? 2 * f->pixel_bytes : f->pixel_bytes;
+    if (bytes == 24 && e->lanes >= 8 && e->m->schedule->target.vector_bytes >= 32) {
+        fetch_rows(f, p, start, words);
+        return;
+    }
+    for (int at = 0; at < bytes; at += 8) {
+        LLVMValueRef v = word_at(f, p, start, at, bytes - at < 8 ? 4 : 8);
+        words[at / 4] = bytes - at < 8 ? v : halves(e, v, 0);
+        if (bytes - at >= 8) words[at / 4 + 1] = halves(e, v, 1);
+    }
+}
+
+/* Pixels of 12 and 16 bytes; of two neighbours each is one half of the words. */
 static void fetch_wide(const fetch *f, const place *p, pixel *out)
 {
     emitter *e = f->e;
@@ -306,12 +382,7 @@ static void fetch_wide(const fetch *f, const place *p, pixel *out)
         LLVMValueRef last = last_word(f, 2 * f->pixel_bytes);
         start = LLVMBuildSelect(b, LLVMBuildICmp(b, LLVMIntSLT, first, last, ""), first, last, "");
     }
-    int bytes = f->next ? 2 * f->pixel_bytes : f->pixel_bytes;
-    for (int at = 0; at < bytes; at += 8) {
-        LLVMValueRef v = word_at(f, p, start, at, bytes - at < 8 ? 4 : 8);
-        words[at / 4] = bytes - at < 8 ? v : halves(e, v, 0);
-        if (bytes - at >= 8) words[at / 4 + 1] = halves(e, v, 1);
-    }
+    fetch_words(f, p, start, words);
     for (int k = 0; k < (f->next ? 2 : 1); k++) {
         LLVMValueRef offset = times(e, p->axes[k][0].index, f->pixel_bytes);
         LLVMValueRef is_second = f->next ? LLVMBuildICmp(b, LLVMIntNE, offset, start, "") : NULL;
