@@ -118,10 +118,12 @@ ref    stage_work(cpu_schedule *s, const cpu_stage *c);               /* a unifo
 
 static inline uint32_t section_sink(const cpu_section *c) { return c->stages.items[c->stages.count - 1].stage; }
 /* Pixels that a group's function wants in a row, at least: whole vectors then reach its end, and a loop over single pixels, which
- * would be most of its code, is left to the function of one row. 0: any number. */
+ * would be most of its code, is left to the function of one row. 0: any number; so where pixels are gathered, which vectors can't
+ * do in pictures too narrow or too large for it (emit_pixels.c). */
 static inline int group_columns(const cpu_stage *c, int lanes_a_pixel)
 {
     if (c->group == 1 || c->lanes == 1 || c->phases) return 0;
+    for (uint32_t k = 0; k < c->edges.count; k++) if (c->edges.items[k].kind != READ_row && c->edges.items[k].memory >= 0) return 0;
     return c->flat ? (c->lanes + lanes_a_pixel - 1) / lanes_a_pixel : c->lanes;
 }
 
