@@ -291,25 +291,34 @@ static LLVMValueRef phase_rows(emitter *e, const cpu_phases *phases, type t, LLV
     return after;
 }
 
-/* By twos from an even column on; an odd one before them is made alone, by `whole`. */
-static LLVMValueRef phase_columns(emitter *e, const cpu_phases *phases, const row_body *whole, LLVMValueRef start, LLVMValueRef limit)
+/* By twos from an even column on. An odd one before them is made alone, and so is what remains after them: by one loop, which is
+ * gone through twice, so that the body of all columns is in the code once. */
+static void phase_columns(emitter *e, const cpu_phases *phases, const row_body *whole, LLVMValueRef start, LLVMValueRef limit)
 {
     LLVMBuilderRef b = e->builder;
     cpu_stage *stage = e->stage;
-    LLVMValueRef one = emit_i64(e, 1);
-    if (phases->columns == 2) {
-        LLVMBasicBlockRef back = emit_hoist_begin(e);
-        LLVMValueRef even = LLVMBuildAdd(b, start, LLVMBuildAnd(b, start, one, ""), "even");      /* at most the limit, which is beyond the start */
-        LLVMValueRef first = LLVMBuildAShr(b, even, one, ""), last = LLVMBuildAShr(b, limit, one, "");
-        emit_hoist_end(e, back);
-        steps_loop(e, whole, 1, 1, start, even);
-        start = first;
-        limit = last;
-    }
+    LLVMTypeRef bit = LLVMInt1TypeInContext(e->m->context);
+    LLVMBasicBlockRef back = emit_hoist_begin(e);
+    LLVMValueRef one = emit_i64(e, phases->columns - 1);                  /* a column, and a halving; or none of both */
+    LLVMValueRef even = LLVMBuildAdd(b, start, LLVMBuildAnd(b, start, one, ""), "even");      /* at most the limit, which is beyond the start */
+    LLVMValueRef first = LLVMBuildAShr(b, even, one, ""), last = LLVMBuildAShr(b, limit, one, "");
+    emit_hoist_end(e, back);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(b), alone = block(e, "alone"), together = block(e, "together"), done = block(e, "done");
+    LLVMBuildBr(b, alone);
+    LLVMPositionBuilderAtEnd(b, alone);
+    LLVMValueRef x = LLVMBuildPhi(b, i64_type(e->m), "x"), until = LLVMBuildPhi(b, i64_type(e->m), "until"), again = LLVMBuildPhi(b, bit, "again");
+    steps_loop(e, whole, 1, 1, x, until);
+    LLVMBuildCondBr(b, again, done, together);
+    LLVMPositionBuilderAtEnd(b, together);
     e->stage = phases->as;
-    LLVMValueRef x = phase_rows(e, phases, whole->t, start, limit);
+    LLVMValueRef after = LLVMBuildShl(b, phase_rows(e, phases, whole->t, first, last), one, "");
     e->stage = stage;
-    return phases->columns == 2 ? LLVMBuildShl(b, x, one, "") : x;
+    LLVMBasicBlockRef from[2] = { before, LLVMGetInsertBlock(b) };
+    LLVMAddIncoming(x, (LLVMValueRef[]){ start, after }, from, 2);
+    LLVMAddIncoming(until, (LLVMValueRef[]){ even, limit }, from, 2);
+    LLVMAddIncoming(again, (LLVMValueRef[]){ LLVMConstInt(bit, 0, 0), LLVMConstInt(bit, 1, 0) }, from, 2);
+    LLVMBuildBr(b, alone);
+    LLVMPositionBuilderAtEnd(b, done);
 }
 
 static LLVMValueRef emit_columns(emit_module *m, cpu_stage *stage, int group, ref pixel, type t, const char *name, int unroll)
@@ -329,8 +338,11 @@ static LLVMValueRef emit_columns(emit_module *m, cpu_stage *stage, int group, re
     e.scope = 2;
     row_body body = { &pixel, 1, t };
     bool in_phases = stage->phases && pixel == stage_at(m->schedule->pipe, stage->stage)->body;
-    LLVMValueRef x = in_phases ? phase_columns(&e, stage->phases, &body, start, limit) : vector_columns(&e, &body, stage->lanes, unroll, start, limit);
-    if (group == 1 || group_columns(stage, t.lanes) == 0) steps_loop(&e, &body, 1, 1, x, limit);
+    if (in_phases) phase_columns(&e, stage->phases, &body, start, limit);
+    else {
+        LLVMValueRef x = vector_columns(&e, &body, stage->lanes, unroll, start, limit);
+        if (group == 1 || group_columns(stage, t.lanes) == 0) steps_loop(&e, &body, 1, 1, x, limit);
+    }
     LLVMBuildRetVoid(e.builder);
     LLVMPositionBuilderAtEnd(e.builder, e.entry);
     LLVMBuildBr(e.builder, prologue);
