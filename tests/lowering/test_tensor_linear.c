@@ -121,11 +121,29 @@ static void near_extrema(void **state)
     arena_free(memory);
 }
 
+/* min(min(x, y), x - 3) and the like: every bound once, the nearest. */
+static void chains_of_extrema(void **state)
+{
+    (void)state;
+    arena *memory = arena_new(NULL);
+    tensor_pipe *p = new_pipe(memory);
+    ref x = tensor_param_node(p, 0), y = tensor_param_node(p, 1), one = tensor_i32(p, 1);
+    ref less = tensor_op2(p, OP_add, x, tensor_i32(p, -3)), both = tensor_op2(p, OP_min, x, y);
+    assert_int_equal(tensor_op2(p, OP_min, both, y), both);
+    assert_int_equal(tensor_op2(p, OP_min, x, both), both);
+    assert_int_not_equal(tensor_op2(p, OP_max, x, both), both);
+    assert_int_equal(tensor_normalize(p, tensor_op2(p, OP_min, both, tensor_op2(p, OP_add, both, one))), both);
+    assert_int_equal(tensor_normalize(p, tensor_op2(p, OP_min, both, less)), tensor_op2(p, OP_min, less, y));
+    ref higher = tensor_op2(p, OP_max, tensor_op2(p, OP_max, less, y), tensor_op2(p, OP_add, tensor_op2(p, OP_max, y, x), one));
+    assert_int_equal(tensor_normalize(p, higher), tensor_op2(p, OP_max, tensor_op2(p, OP_add, x, one), tensor_op2(p, OP_add, y, one)));
+    arena_free(memory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forms_keep_the_value), cmocka_unit_test(differences),
-        cmocka_unit_test(more_terms_than_there_is_room_for), cmocka_unit_test(near_extrema),
+        cmocka_unit_test(more_terms_than_there_is_room_for), cmocka_unit_test(near_extrema), cmocka_unit_test(chains_of_extrema),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
