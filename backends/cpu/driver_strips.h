@@ -271,31 +271,54 @@ static void call_rows(worker *w, const plan_stage *s, int32_t function, int32_t 
     for (int d = 0; d < 3; d++) w->frame.outer[d] = outer[d];
 }
 
+/* The rows that edges point at, moved to those of `by` rows further on. */
+static void move_edges(worker *w, const plan_stage *s, int32_t by)
+{
+    haloi_rows *tables = w->edge_rows + (s->first_edge - w->section->stages[0].first_edge);
+    for (int j = 0; j < s->n_edges; j++) {
+        const plan_edge *e = &w->section->run->plan.edges[s->first_edge + j];
+        if (e->kind != PLAN_EDGE_anywhere) tables[j].row += (int64_t)e->p_y * by;
+    }
+}
+
+/* A part of rows: one after the other where it has fewer columns than the group's function wants. */
+static void call_part(worker *w, const plan_stage *s, int32_t y, int32_t n_rows, int64_t x0, int64_t x1)
+{
+    int group = n_rows == s->group && n_rows > 1;
+    if (!group || x1 - x0 >= s->group_columns) { call_rows(w, s, group ? s->group_function : s->row_function, y, n_rows, x0, x1); return; }
+    char **made = w->destination.row;
+    for (int32_t r = 0; r < n_rows; r++) {
+        w->destination.row = made + r;
+        call_rows(w, s, s->row_function, y + r, 1, x0, x1);
+        move_edges(w, s, 1);
+    }
+    move_edges(w, s, -n_rows);
+    w->destination.row = made;
+}
+
 /* Columns of a sink's rows, past the caches where that was chosen. */
-static void sink_columns(worker *w, const plan_stage *s, int32_t function, int32_t y, int32_t n_rows, span32 x)
+static void sink_columns(worker *w, const plan_stage *s, int32_t y, int32_t n_rows, span32 x)
 {
     const driver_run *run = w->section->run;
-    haloi_row_function f = run->code->functions[function];
     int32_t x0 = x.lo, end = x.hi + 1;
     span32 past = EMPTY_SPAN;
     if (run->streams[s->memory] && s->streams && !run->no_overlap)
         past = streamed_columns(&run->plan.memories[s->memory], &run->views[s->memory], w->destination.row[0], n_rows, x,
                                 run->plan.header->stream == PLAN_STREAM_always);
     if (!span_is_empty(past)) {
-        if (past.lo > x0) f(&w->frame, y, x0, past.lo);
+        call_part(w, s, y, n_rows, x0, past.lo);
         w->frame.streaming = 1;
         x0 = past.hi + 1;
-        f(&w->frame, y, past.lo, x0);
+        call_part(w, s, y, n_rows, past.lo, x0);
         w->frame.streaming = 0;
     }
-    if (x0 < end) f(&w->frame, y, x0, end);
+    call_part(w, s, y, n_rows, x0, end);
 }
 
 static void make_columns(worker *w, const plan_stage *s, int32_t y, int32_t n_rows, span32 x)
 {
-    int32_t function = n_rows == s->group && n_rows > 1 ? s->group_function : s->row_function;
-    if (s->memory >= 0) sink_columns(w, s, function, y, n_rows, x);
-    else call_rows(w, s, function, y, n_rows, x.lo, (int64_t)x.hi + 1);
+    if (s->memory >= 0) sink_columns(w, s, y, n_rows, x);
+    else call_part(w, s, y, n_rows, x.lo, (int64_t)x.hi + 1);
 }
 
 /* Rows of a stage, to the destination: from lines, but for the columns that are read from memory directly, or, of a line of
