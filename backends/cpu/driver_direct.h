@@ -12,7 +12,7 @@
 enum { DIRECT_SIDE = 64, DIRECT_LEAST_BYTES = 8192 };
 
 /* Columns of a reader whose reads through the edge stay inside the memory. */
-static span32 inside_columns(const plan_stage *line, const int32_t *slots, const plan_edge *e, span32 x, int32_t side)
+static span32 inside_columns(const plan_stage *line, const int32_t *slots, const plan_edge *e, span32 x, int64_t side)
 {
     span32 domain = bounds_of(slots, line->lo, line->hi, 0);
     if (e->kind != PLAN_EDGE_row || e->p_x != 1 || e->q_x != 1) return EMPTY_SPAN;
@@ -53,15 +53,15 @@ static void choose_direct(const plan_view *plan, const plan_section *section, co
 {
     const plan_stage *stages = &plan->stages[section->first_stage];
     for (int k = 0; k < section->n_stages; k++) {
-        int64_t bytes = 0;
+        int64_t bytes = 0, side = max64(always ? 1 : DIRECT_SIDE, stages[k].group_columns);
         span32 direct = needs[k].x;
         for (int j = stages[k].first_edge; j < stages[k].first_edge + stages[k].n_edges; j++) {
             const plan_edge *e = &plan->edges[j];
             if (!reads_copies(plan, section, e)) continue;
-            direct = span_intersection(direct, inside_columns(&stages[e->producer], slots, e, needs[k].x, always ? 1 : DIRECT_SIDE));
+            direct = span_intersection(direct, inside_columns(&stages[e->producer], slots, e, needs[k].x, side));
             bytes += span_count(direct) * stages[e->producer].pixel_bytes * stages[e->producer].planes;
         }
-        if (stages[k].slab == 1 && bytes >= (always ? 1 : DIRECT_LEAST_BYTES) && !span_is_empty(direct)) needs[k].direct = direct;
+        if (stages[k].slab == 1 && bytes >= (always ? 1 : DIRECT_LEAST_BYTES) && span_count(direct) >= side) needs[k].direct = direct;
     }
     for (int k = 0; k < section->n_stages; k++)
         if (stages[k].copies && !span_is_empty(needs[k].x)) needs[k].direct = columns_unread(plan, section, slots, needs, k);

@@ -113,9 +113,10 @@ static int32_t aligned_column(const plan_memory *m, const haloi_view *view, cons
 /* The columns of x that can be streamed in rows whose column 0 is at `row`: whole lines, since half a line costs more than a row
  * gains, and whole vectors, of which 64 columns are a multiple. What is left on either side is nothing or, so that vectors
  * make it, some columns. Empty: no columns. */
-static span32 streamed_columns(const plan_memory *m, const haloi_view *view, const char *row, int32_t n_rows, span32 x, int always)
+static span32 streamed_columns(const plan_stage *s, const plan_memory *m, const haloi_view *view, const char *row, int32_t n_rows, span32 x,
+                               int always)
 {
-    int64_t side = always ? 1 : STREAM_SIDE, end = (int64_t)x.hi + 1;
+    int64_t side = max64(always ? 1 : STREAM_SIDE, s->group_columns), end = (int64_t)x.hi + 1;
     if (span_count(x) < (always ? 1 : STREAM_LEAST_COLUMNS)) return EMPTY_SPAN;
     int64_t from = aligned_column(m, view, row, n_rows, x.lo);
     if (from > x.lo && from < INT32_MAX) from = aligned_column(m, view, row, n_rows, x.lo + side);

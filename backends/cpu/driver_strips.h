@@ -303,7 +303,7 @@ static void sink_columns(worker *w, const plan_stage *s, int32_t y, int32_t n_ro
     int32_t x0 = x.lo, end = x.hi + 1;
     span32 past = EMPTY_SPAN;
     if (run->streams[s->memory] && s->streams && !run->no_overlap)
-        past = streamed_columns(&run->plan.memories[s->memory], &run->views[s->memory], w->destination.row[0], n_rows, x,
+        past = streamed_columns(s, &run->plan.memories[s->memory], &run->views[s->memory], w->destination.row[0], n_rows, x,
                                 run->plan.header->stream == PLAN_STREAM_always);
     if (!span_is_empty(past)) {
         call_part(w, s, y, n_rows, x0, past.lo);
