@@ -9,7 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPT_OUTPUT = 1, OPT_HEADER, OPT_TARGET, OPT_CPU, OPT_STRICT, OPT_LAYOUT, OPT_PIPE, OPT_SKIP, OPT_TILE, OPT_STREAM, OPT_NO_FUSE,
+enum { OPT_OUTPUT = 1, OPT_HEADER, OPT_TARGET, OPT_CPU, OPT_STRICT, OPT_LAYOUT, OPT_PIPE, OPT_SKIP, OPT_TILE, OPT_STREAM, OPT_NO_TUNE,
+       OPT_NO_FUSE,
        OPT_FORCE_BORDER };
 
 static const option_row rows[] = {
@@ -23,6 +24,7 @@ static const option_row rows[] = {
     {OPT_SKIP, "skip", 0, "PASS", "leave an exact pass out"},
     {OPT_TILE, "tile", 0, "WxH", "column block and strip height"},
     {OPT_STREAM, "stream", 0, "always|never", "store rows past the caches, or don't (chosen from sizes at run time)"},
+    {OPT_NO_TUNE, "no-tune", 0, NULL, "without what `halo tune` found (SCRIPT.tune)"},
     {OPT_NO_FUSE, "no-fuse", 0, NULL, "every stage is stored (test switch)"},
     {OPT_FORCE_BORDER, "force-border", 0, NULL, "every read goes through its border map (test switch)"},
     {0}};
@@ -37,7 +39,7 @@ static void help(void)
 
 typedef struct build_line {
     const char  *output, *header;
-    bool         help;
+    bool         help, no_tune;
     halo_options compile;
     strings      cpus, layouts, skip;
 } build_line;
@@ -57,6 +59,7 @@ static bool parse_option(build_line *line, int id, const char *value, report *r)
     case OPT_SKIP:         strings_add(&line->skip, value); return true;
     case OPT_TILE:         return parse_tile(r, value, &c->tile_width, &c->tile_rows);
     case OPT_STREAM:       return parse_stream(r, value, &c->stream);
+    case OPT_NO_TUNE:      line->no_tune = true; return true;
     case OPT_NO_FUSE:      c->no_fuse = 1; return true;
     case OPT_FORCE_BORDER: c->force_border = 1; return true;
     }
@@ -122,14 +125,10 @@ static int write_file(report *r, const char *path, const void *bytes, size_t n_b
     return halo_write_file(path, bytes, n_bytes, &error) == HALO_OK ? EXIT_FINE : report_error(r, "%s", error.text);
 }
 
-static int report_failure(report *r, const halo_program *program, const halo_message *error)
+/* Diagnostics are shown in the end. */
+static int report_failure(report *r, const halo_message *error)
 {
-    if (error->text[0])
-        return report_error(r, "%s", error->text);
-    char *messages = must(halo_program_messages(program));
-    report_text(r, messages);
-    halo_free(messages);
-    return EXIT_PROBLEM;
+    return error->text[0] ? report_error(r, "%s", error->text) : EXIT_PROBLEM;
 }
 
 static int write_header(report *r, halo_program *program, const char *path)
@@ -138,7 +137,7 @@ static int write_header(report *r, halo_program *program, const char *path)
     const char *slash = strrchr(path, '/');
     char *text = halo_build_header(program, NULL, slash ? slash + 1 : path, &error);
     if (!text)
-        return report_failure(r, program, &error);
+        return report_failure(r, &error);
     int status = write_file(r, path, text, strlen(text));
     halo_free(text);
     return status;
@@ -149,7 +148,7 @@ static int write_text(report *r, halo_program *program, const char *path, const 
     halo_message error;
     char *text = halo_build_text(program, NULL, stage, &error);
     if (!text)
-        return report_failure(r, program, &error);
+        return report_failure(r, &error);
     int status = write_file(r, path, text, strlen(text));
     halo_free(text);
     return status;
@@ -161,7 +160,7 @@ static int write_library(report *r, halo_program *program, const char *path)
     size_t n_bytes, n_archive;
     void *object = halo_build_object(program, NULL, &n_bytes, &error);
     if (!object)
-        return report_failure(r, program, &error);
+        return report_failure(r, &error);
     int status;
     if (ends_with(path, ".so")) {
         status = write_shared(r, path, object, n_bytes);
@@ -179,9 +178,10 @@ static int write_library(report *r, halo_program *program, const char *path)
 
 static int build(report *r, const build_line *line, const char *script)
 {
-    halo_program *program = open_script(r, script, &line->compile);
+    halo_program *program = open_script(r, script, &line->compile, !line->no_tune);
     if (!program)
         return EXIT_PROBLEM;
+    size_t before = halo_program_diagnostic_count(program);
     const char *out = line->output;
     int status = EXIT_FINE;
     if (halo_program_pipe_count(program) == 0)
@@ -194,6 +194,7 @@ static int build(report *r, const build_line *line, const char *script)
         status = write_library(r, program, out);
     if (status == EXIT_FINE && line->header)
         status = write_header(r, program, line->header);
+    report_later(r, program, before);
     halo_program_free(program);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
@@ -221,9 +222,45 @@ static halo_program *compile(report *r, const char *path, const halo_options *o)
     return program;
 }
 
-halo_program *open_script(report *r, const char *path, const halo_options *o)
+char *tuning_path(const char *script)
 {
-    halo_program *program = compile(r, path, o);
+    char *path = must(malloc(strlen(script) + sizeof ".tune"));
+    sprintf(path, "%s.tune", script);
+    return path;
+}
+
+static halo_program *compile_tuned(report *r, const char *script, const halo_options *o)
+{
+    halo_options tuned = *o;
+    halo_message error;
+    halo_program *program = NULL;
+    char *path = tuning_path(script), *text = NULL;
+    size_t n;
+    bool exists = access(path, F_OK) == 0;
+    if (exists && !(text = halo_read_file(path, &n, &error))) {
+        report_error(r, "%s", error.text);
+    } else {
+        tuned.tuning = text;
+        tuned.tuning_name = path;
+        program = compile(r, script, &tuned);
+    }
+    halo_free(text);
+    free(path);
+    return program;
+}
+
+void report_later(report *r, const halo_program *program, size_t before)
+{
+    if (halo_program_diagnostic_count(program) <= before)
+        return;
+    char *messages = must(halo_program_messages(program));
+    report_text(r, messages);
+    halo_free(messages);
+}
+
+halo_program *open_script(report *r, const char *path, const halo_options *o, bool tuned)
+{
+    halo_program *program = tuned ? compile_tuned(r, path, o) : compile(r, path, o);
     if (!program)
         return NULL;
     if (halo_program_diagnostic_count(program) > 0 && !(r->capture && halo_program_ok(program))) {

@@ -77,8 +77,13 @@ void *must(void *memory);                              /* ends the command when 
 
 /* ---- scripts --------------------------------------------------------------------------------- */
 
-/* Compiles and shows the messages; NULL when there were errors. A name ending in .ir is read as tensor IR. */
-halo_program *open_script(report *r, const char *path, const halo_options *o);
+/* Compiles and shows the messages; NULL when there were errors. A name ending in .ir is read as tensor IR. `tuned`: with the
+ * tuning file beside the script, if there is one. */
+halo_program *open_script(report *r, const char *path, const halo_options *o, bool tuned);
+/* Those that came after the first `before`, if any. */
+void report_later(report *r, const halo_program *program, size_t before);
+/* The name of a script's tuning file, for free. */
+char *tuning_path(const char *script);
 /* A script of several pipes where one is meant: wrong usage, with their names. */
 int report_several_pipes(report *r, const char *path, const halo_program *program);
 bool ends_with(const char *text, const char *end);

@@ -2,13 +2,14 @@
  * halo explain: per dispatch, what was fused, inlined, separated and buffered, and why. */
 #include "cli/cli.h"
 
-enum { OPT_JSON = 1, OPT_PIPE, OPT_STRICT, OPT_SKIP, OPT_TILE, OPT_NO_FUSE, OPT_CPU };
+enum { OPT_JSON = 1, OPT_PIPE, OPT_STRICT, OPT_SKIP, OPT_TILE, OPT_NO_TUNE, OPT_NO_FUSE, OPT_CPU };
 static const option_row rows[] = {
     {OPT_JSON, "json", 0, NULL, "as JSON"},
     {OPT_PIPE, "pipe", 'p', "NAME", "this pipe only"},
     {OPT_STRICT, "strict", 0, NULL, "contract no product with a sum"},
     {OPT_SKIP, "skip", 0, "PASS", "leave an exact pass out"},
     {OPT_TILE, "tile", 0, "WxH", "column block and strip height"},
+    {OPT_NO_TUNE, "no-tune", 0, NULL, "without what `halo tune` found (SCRIPT.tune)"},
     {OPT_NO_FUSE, "no-fuse", 0, NULL, "every stage is stored"},
     {OPT_CPU, "cpu", 0, "A,B", "processors, the plainest first (this machine's)"},
     {0}};
@@ -20,11 +21,12 @@ static void help(void)
                  "  halo explain examples/bokeh.pipe\n");
 }
 
-static int explain(report *r, const char *path, const halo_options *compile, bool json)
+static int explain(report *r, const char *path, const halo_options *compile, bool tuned, bool json)
 {
-    halo_program *program = open_script(r, path, compile);
+    halo_program *program = open_script(r, path, compile, tuned);
     if (!program)
         return EXIT_PROBLEM;
+    size_t before = halo_program_diagnostic_count(program);
     int status = EXIT_FINE;
     size_t n = halo_program_pipe_count(program);
     if (n == 0)
@@ -36,17 +38,13 @@ static int explain(report *r, const char *path, const halo_options *compile, boo
         printf(i == 0 ? "" : json ? "," : "\n");
         if (text) {
             fputs(text, stdout);
-        } else if (error.text[0]) {
-            status = report_error(r, "%s", error.text);
         } else {
-            char *messages = must(halo_program_messages(program));
-            report_text(r, messages);
-            halo_free(messages);
-            status = EXIT_PROBLEM;
+            status = error.text[0] ? report_error(r, "%s", error.text) : EXIT_PROBLEM;
         }
         halo_free(text);
     }
     printf(json && n > 1 ? "]\n" : "");
+    report_later(r, program, before);
     halo_program_free(program);
     return status;
 }
@@ -59,7 +57,7 @@ int command_explain(int argc, char **argv)
     strings skip = {0}, cpus = {0};
     const char *value;
     int rest, id;
-    bool json = false;
+    bool json = false, tuned = true;
     options_begin(&o, rows, argc, argv, &r);
     while ((id = options_next(&o, &value, &rest)) != OPTION_END) {
         switch (id) {
@@ -70,6 +68,7 @@ int command_explain(int argc, char **argv)
         case OPT_STRICT:  compile.strict = 1; break;
         case OPT_SKIP:    strings_add(&skip, value); break;
         case OPT_NO_FUSE: compile.no_fuse = 1; break;
+        case OPT_NO_TUNE: tuned = false; break;
         case OPT_CPU:     strings_add_parts(&cpus, value); break;
         case OPT_TILE:
             if (!parse_tile(&r, value, &compile.tile_width, &compile.tile_rows))
@@ -83,5 +82,5 @@ int command_explain(int argc, char **argv)
     compile.n_skip = skip.count;
     compile.cpus = cpus.items;
     compile.n_cpus = cpus.count;
-    return explain(&r, argv[rest], &compile, json);
+    return explain(&r, argv[rest], &compile, tuned, json);
 }

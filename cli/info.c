@@ -210,7 +210,7 @@ int command_info(int argc, char **argv)
     }
     if (argc - rest != 1)
         return report_usage(&r, "info takes one script; `halo info --help` shows how");
-    halo_program *program = open_script(&r, argv[rest], &compile);
+    halo_program *program = open_script(&r, argv[rest], &compile, false);
     if (!program)
         return EXIT_PROBLEM;
     size_t n = halo_program_pipe_count(program);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum { OPT_OUTPUT = 1, OPT_PIPE, OPT_THREADS, OPT_DEPTH, OPT_STRICT, OPT_TIME, OPT_REPEAT, OPT_QUIET, OPT_INTERPRET, OPT_SKIP,
-       OPT_TILE, OPT_STREAM, OPT_FORCE_BORDER, OPT_NO_FUSE, OPT_REPARSE, OPT_NO_VERIFY, OPT_BATCH };
+       OPT_TILE, OPT_STREAM, OPT_NO_TUNE, OPT_FORCE_BORDER, OPT_NO_FUSE, OPT_REPARSE, OPT_NO_VERIFY, OPT_BATCH };
 
 static const option_row rows[] = {
     {OPT_OUTPUT, "output", 'o', "FILE", "where to: FILE, or OUTPUT=FILE for each of several, or DIR/ for many pictures"},
@@ -22,6 +22,7 @@ static const option_row rows[] = {
     {OPT_SKIP, "skip", 0, "PASS", "leave an exact pass out (`halo show --list` names them)"},
     {OPT_TILE, "tile", 0, "WxH", "column block and strip height; 0 leaves one to the compiler"},
     {OPT_STREAM, "stream", 0, "always|never", "store rows past the caches, or don't (chosen from sizes at run time)"},
+    {OPT_NO_TUNE, "no-tune", 0, NULL, "without what `halo tune` found (SCRIPT.tune)"},
     {OPT_FORCE_BORDER, "force-border", 0, NULL, "every read goes through its border map (test switch)"},
     {OPT_NO_FUSE, "no-fuse", 0, NULL, "every stage is stored (test switch)"},
     {OPT_REPARSE, "reparse", 0, NULL, "reread the IR from its text after every pass (test switch)"},
@@ -39,8 +40,7 @@ static void help(void)
                  "  halo run examples/unsharp.pipe holiday/*.jpg -o sharp/\n");
 }
 
-/* Where `=` ends a name: "sigma=2" gives 5, "./a=b.png" 0. */
-static size_t name_length(const char *argument)
+size_t name_length(const char *argument)
 {
     size_t n = 0;
     while (isalnum((unsigned char)argument[n]) || argument[n] == '_')
@@ -48,7 +48,7 @@ static size_t name_length(const char *argument)
     return n > 0 && !isdigit((unsigned char)argument[0]) && argument[n] == '=' ? n : 0;
 }
 
-static void add_assignment(assignment **list, size_t *count, const char *argument, size_t n_name)
+void add_assignment(assignment **list, size_t *count, const char *argument, size_t n_name)
 {
     *list = must(realloc(*list, (*count + 1) * sizeof **list));
     (*list)[(*count)++] = n_name ? (assignment){must(strndup(argument, n_name)), argument + n_name + 1}
@@ -102,6 +102,7 @@ static bool parse_option(run_line *line, int id, const char *value)
     case OPT_SKIP:         strings_add(&line->skip, value); return true;
     case OPT_TILE:         return parse_tile(r, value, &c->tile_width, &c->tile_rows);
     case OPT_STREAM:       return parse_stream(r, value, &c->stream);
+    case OPT_NO_TUNE:      line->no_tune = true; return true;
     case OPT_FORCE_BORDER: c->force_border = 1; return true;
     case OPT_NO_FUSE:      c->no_fuse = 1; return true;
     case OPT_REPARSE:      c->reparse = 1; return true;

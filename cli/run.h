@@ -15,12 +15,18 @@ typedef struct run_line {
     halo_options compile;
     strings      skip;
     int32_t      threads, repeat, depth;
-    bool         time;
+    bool         time, no_tune;
     report      *report;
 } run_line;
 
 /* Compiles and runs; an exit status. */
 int run_job(const run_line *line);
+
+/* Where `=` ends a name: "sigma=2" gives 5, "./a=b.png" 0. */
+size_t name_length(const char *argument);
+void   add_assignment(assignment **list, size_t *count, const char *argument, size_t n_name);
+/* A file as an input takes it; `metadata`: where what comes with it goes, or NULL. An exit status. */
+int load_input(report *r, const char *path, const halo_input *input, halo_picture *to, halo_metadata **metadata);
 
 /* Arguments of one line of a batch, as a shell would split them (quotes and backslashes); NULL: a quote is not closed. */
 char **split_arguments(char *line, int *argc);

@@ -75,17 +75,17 @@ static int unknown_name(const job *j, const char *name, const char *const *names
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static int load_input(const job *j, const char *path, const halo_input *input, halo_picture *to, halo_metadata **metadata)
+int load_input(report *r, const char *path, const halo_input *input, halo_picture *to, halo_metadata **metadata)
 {
     halo_picture read;
     halo_message error, note;
     if (halo_picture_read(path, &read, &error) != HALO_OK)
-        return report_error(j->report, "%s", error.text);
+        return report_error(r, "%s", error.text);
     int status = EXIT_FINE;
     if (halo_picture_convert(&read, input->kind, input->lanes, input->rank, to, &note, &error) != HALO_OK)
-        status = report_error(j->report, "%s: %s (input `%s` is %s)", path, error.text, input->name, input->type);
+        status = report_error(r, "%s: %s (input `%s` is %s)", path, error.text, input->name, input->type);
     else if (note.text[0])
-        report_note(j->report, "%s: %s (input `%s` is %s)", path, note.text, input->name, input->type);
+        report_note(r, "%s: %s (input `%s` is %s)", path, note.text, input->name, input->type);
     if (status == EXIT_FINE && metadata && !*metadata) {
         *metadata = read.metadata;
         read.metadata = NULL;
@@ -104,7 +104,7 @@ static int assign(job *j, const assignment *a, const char *const *names)
         if (j->is_named[which])
             return report_usage(j->report, "input `%s` is given twice", a->name);
         j->is_named[which] = true;
-        return load_input(j, a->value, &s->inputs[which], &j->named[which], NULL);
+        return load_input(j->report, a->value, &s->inputs[which], &j->named[which], NULL);
     }
     for (const assignment *before = j->line->assignments; before < a; before++)
         if (strcmp(before->name, a->name) == 0)
@@ -254,7 +254,7 @@ static int load_inputs(const job *j, run_images *m, const char *const *pictures)
             m->in[i] = j->named[i].image;
             continue;
         }
-        int status = load_input(j, pictures[next++], &j->signature->inputs[i], &m->inputs[i], &m->metadata);
+        int status = load_input(j->report, pictures[next++], &j->signature->inputs[i], &m->inputs[i], &m->metadata);
         if (status != EXIT_FINE)
             return status;
         m->in[i] = m->inputs[i].image;
@@ -444,7 +444,7 @@ int run_job(const run_line *line)
 {
     job j = {.line = line, .report = line->report};
     double start = now_ms();
-    j.program = open_script(line->report, line->script, &line->compile);
+    j.program = open_script(line->report, line->script, &line->compile, !line->no_tune && line->compile.engine == HALO_ENGINE_CPU);
     j.compile_ms = now_ms() - start;
     if (!j.program)
         return EXIT_PROBLEM;

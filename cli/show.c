@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { OPT_STAGE = 1, OPT_AFTER, OPT_PASS, OPT_LIST, OPT_EACH, OPT_PIPE, OPT_STRICT, OPT_SKIP, OPT_TARGET, OPT_CPU, OPT_TILE,
+enum { OPT_STAGE = 1, OPT_AFTER, OPT_PASS, OPT_LIST, OPT_EACH, OPT_PIPE, OPT_STRICT, OPT_SKIP, OPT_TARGET, OPT_CPU, OPT_TILE, OPT_NO_TUNE,
        OPT_FORCE_BORDER, OPT_NO_FUSE, OPT_REPARSE };
 
 static const option_row rows[] = {
@@ -19,6 +19,7 @@ static const option_row rows[] = {
     {OPT_TARGET, "target", 0, "TRIPLE", "for another machine"},
     {OPT_CPU, "cpu", 0, "A,B", "processors, the plainest first (this machine's)"},
     {OPT_TILE, "tile", 0, "WxH", "column block and strip height"},
+    {OPT_NO_TUNE, "no-tune", 0, NULL, "without what `halo tune` found (SCRIPT.tune)"},
     {OPT_FORCE_BORDER, "force-border", 0, NULL, "every read goes through its border map"},
     {OPT_NO_FUSE, "no-fuse", 0, NULL, "every stage is stored"},
     {OPT_REPARSE, "reparse", 0, NULL, "reread the IR from its text after every pass"},
@@ -44,7 +45,7 @@ static int list(void)
 
 typedef struct show_line {
     const char  *stage, *after, *pass;
-    bool         list, each, help;
+    bool         list, each, help, no_tune;
     halo_options compile;
     strings      skip, cpus;
 } show_line;
@@ -65,6 +66,7 @@ static bool parse_option(show_line *line, int id, const char *value, report *r)
     case OPT_TARGET:       c->target = value; return true;
     case OPT_CPU:          strings_add_parts(&line->cpus, value); return true;
     case OPT_TILE:         return parse_tile(r, value, &c->tile_width, &c->tile_rows);
+    case OPT_NO_TUNE:      line->no_tune = true; return true;
     case OPT_FORCE_BORDER: c->force_border = 1; return true;
     case OPT_NO_FUSE:      c->no_fuse = 1; return true;
     case OPT_REPARSE:      c->reparse = 1; return true;
@@ -74,7 +76,7 @@ static bool parse_option(show_line *line, int id, const char *value, report *r)
 
 static int show(show_line *line, const char *path, report *r)
 {
-    halo_program *program = open_script(r, path, &line->compile);
+    halo_program *program = open_script(r, path, &line->compile, !line->no_tune);
     if (!program)
         return EXIT_PROBLEM;
     size_t before = halo_program_diagnostic_count(program), n = halo_program_pipe_count(program);
@@ -97,11 +99,8 @@ static int show(show_line *line, const char *path, report *r)
     if (text) {
         fputs(text, stdout);
         status = EXIT_FINE;
-    } else if (halo_program_diagnostic_count(program) > before) {
-        char *messages = must(halo_program_messages(program));
-        report_text(r, messages);
-        halo_free(messages);
     }
+    report_later(r, program, before);
     halo_free(text);
     halo_program_free(program);
     return status;

@@ -79,6 +79,8 @@ bool passes_run(tensor_pipe **p, const pass_options *options, diags *d)
             break;
         if (!exact || !options->skip[id]) {
             bool changed = passes[id].run(*p);
+            if (options->changed && changed)
+                options->changed[id] = true;
             if (options->dump)
                 dump_after(*p, (pass_id)id, changed, options->dump);
             if (!options->no_verify && !verify_after(*p, passes[id].name, d))

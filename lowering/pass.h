@@ -29,6 +29,7 @@ typedef struct pass_options {
     pass_id  stop_after;             /* PASS_COUNT: run all */
     bool     no_verify;              /* for timing only */
     bool     reparse;                /* stress: replace the IR by its reread text after every pass */
+    bool    *changed;                /* when not NULL: per pass, set when it changed anything */
     text    *dump;                   /* when not NULL: the IR after every pass that changed it, with headers */
 } pass_options;
 

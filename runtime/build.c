@@ -48,7 +48,7 @@ bool program_cpu_options(halo_program *program, const tensor_pipe *pipe, cpu_opt
     const halo_options *o = &program->options;
     *options = (cpu_options){.triple = o->target, .cpus = o->cpus, .n_cpus = (int)o->n_cpus, .no_fuse = o->no_fuse,
                              .force_border = o->force_border, .tile_width = o->tile_width, .tile_rows = o->tile_rows,
-                             .stream = (cpu_stream)o->stream};
+                             .stream = (cpu_stream)o->stream, .tunings = program->tunings, .n_tunings = program->n_tunings};
     if (o->n_layouts == 0)
         return true;
     cpu_layout *layouts = ARENA_ARRAY(program->memory, cpu_layout, pipe->n_inputs + pipe->outputs.count);
@@ -84,7 +84,7 @@ static void build(halo_program *program, void *user)
         if (r->pipe && r->pipe != &program->pipes[i])
             continue;
         pipes[n] = program_lower(program, program->pipes[i].which);
-        if (!pipes[n] || !program_run_passes(program, &pipes[n], &passes))
+        if (!pipes[n] || !program_run_passes(program, &pipes[n], &passes, "x86-64-v3"))
             return;
         n++;
     }

@@ -69,6 +69,7 @@ static void prepare(halo_program *program, const request *r)
     program->names = interner_new(program->memory);
     diags_init(&program->messages, program->memory);
     import_options(program, r->options);
+    tuning_read(program);
 }
 
 tensor_pipe *program_lower(halo_program *program, uint32_t which)
@@ -102,7 +103,7 @@ static void make_pipe(halo_program *program, uint32_t which)
     halo_engine engine = program->options.engine;
     bool sound = true;
     if (engine == HALO_ENGINE_CPU || (engine == HALO_ENGINE_INTERPRETER && program->script))
-        sound = program_run_passes(program, &pipe->ir, NULL);
+        sound = program_run_passes(program, &pipe->ir, NULL, "native");
     if (sound && engine == HALO_ENGINE_CPU && program->messages.n_errors == 0) {
         cpu_options options;
         sound = program_cpu_options(program, pipe->ir, &options);
@@ -129,6 +130,7 @@ static void make_pipes(halo_program *program)
     }
     if (!found)
         unknown_pipe(program, wanted, names, n);
+    tuning_check_pipes(program, names, n);
 }
 
 static void compile(halo_program *program, void *user)

@@ -32,6 +32,8 @@ void import_options(halo_program *program, const halo_options *options)
     o->cpus = copy_strings(memory, options->cpus, options->n_cpus);
     o->layouts = copy_strings(memory, options->layouts, options->n_layouts);
     o->skip = copy_strings(memory, options->skip, options->n_skip);
+    o->tuning = copy_string(memory, options->tuning);
+    o->tuning_name = copy_string(memory, options->tuning_name);
 }
 
 /* "a/b/from.pipe" and "../x.pipe" give "a/x.pipe": one file has one name, so that it is read once. */

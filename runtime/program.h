@@ -23,6 +23,8 @@ struct halo_program {
     interner    *names;
     diags        messages;
     halo_options options;            /* a deep copy */
+    cpu_tuning  *tunings;
+    int          n_tunings;
     script      *script;             /* or, for IR: NULL and the source's index */
     uint32_t     ir_source;
     halo_pipe   *pipes;
@@ -43,8 +45,16 @@ const char *import_file(void *user, const char *from, const char *path, const ch
 tensor_pipe *program_lower(halo_program *program, uint32_t which);
 /* From passes.def by the program's options; false with diagnostics. */
 bool program_pass_options(halo_program *program, pass_options *options);
-/* The same IR after the passes; `options` may be NULL for the program's own. */
-bool program_run_passes(halo_program *program, tensor_pipe **pipe, const pass_options *options);
+/* The same IR after the passes; `options` may be NULL for the program's own. `cpu`: aimed at when the options name none. */
+bool program_run_passes(halo_program *program, tensor_pipe **pipe, const pass_options *options, const char *cpu);
+
+/* tuning.c: the text of options.tuning into program->tunings, and a look at the pipes' names; wrong lines are diagnostics. */
+void tuning_read(halo_program *program);
+void tuning_check_pipes(halo_program *program, const char *const *names, uint32_t n_names);
+/* The name of a processor that is aimed at; `cpu` stands for all when the options name none. */
+const char *tuning_processor(const halo_program *program, size_t which, const char *cpu);
+/* Adds the passes to skip for a pipe: those that all processors aimed at are better off without. */
+void tuning_skips(halo_program *program, const char *pipe, const char *cpu, bool *skip);
 
 /* The backend's options for one pipe; false with diagnostics (a layout of something that the pipe doesn't have). */
 bool program_cpu_options(halo_program *program, const tensor_pipe *pipe, cpu_options *options);

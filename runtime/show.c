@@ -7,7 +7,7 @@
 
 /* In the order of stages.def. */
 typedef enum stage_id { STAGE_AST, STAGE_TENSOR, STAGE_DISPATCH, STAGE_KERNEL, STAGE_LLVM, STAGE_ASM, STAGE_EXPLAIN,
-                        STAGE_EXPLAIN_JSON, N_STAGES } stage_id;
+                        STAGE_EXPLAIN_JSON, STAGE_CHOICES, N_STAGES } stage_id;
 
 static const char *const stages[][2] = {
 #define STAGE(name, meaning) {name, meaning},
@@ -89,12 +89,15 @@ bool program_pass_options(halo_program *program, pass_options *options)
     return true;
 }
 
-bool program_run_passes(halo_program *program, tensor_pipe **pipe, const pass_options *options)
+bool program_run_passes(halo_program *program, tensor_pipe **pipe, const pass_options *options, const char *cpu)
 {
     pass_options own;
-    if (!options && !program_pass_options(program, &own))
+    if (options)
+        own = *options;
+    else if (!program_pass_options(program, &own))
         return false;
-    return passes_run(pipe, options ? options : &own, &program->messages);
+    tuning_skips(program, (*pipe)->name, cpu, own.skip);
+    return passes_run(pipe, &own, &program->messages);
 }
 
 /* ---- stages ---------------------------------------------------------------------------------- */
@@ -121,7 +124,7 @@ static bool show_tensor(halo_program *program, tensor_pipe *ir, show_request *r)
         pass_get(r->only)->run(ir);
         if (!tensor_verify(ir, &r->problems))
             return false;
-    } else if (!r->written && !program_run_passes(program, &ir, &options)) {
+    } else if (!r->written && !program_run_passes(program, &ir, &options, "native")) {
         return false;
     }
     if (!r->each)
@@ -133,13 +136,23 @@ static bool show_code(halo_program *program, tensor_pipe *ir, show_request *r)
 {
     static const cpu_text texts[N_STAGES] = {
         [STAGE_DISPATCH] = CPU_TEXT_dispatch, [STAGE_KERNEL] = CPU_TEXT_kernel, [STAGE_LLVM] = CPU_TEXT_llvm,
-        [STAGE_ASM] = CPU_TEXT_asm, [STAGE_EXPLAIN] = CPU_TEXT_explain, [STAGE_EXPLAIN_JSON] = CPU_TEXT_explain_json};
+        [STAGE_ASM] = CPU_TEXT_asm, [STAGE_EXPLAIN] = CPU_TEXT_explain, [STAGE_EXPLAIN_JSON] = CPU_TEXT_explain_json,
+        [STAGE_CHOICES] = CPU_TEXT_choices};
     pass_options passes;
     if (!program_pass_options(program, &passes))
         return false;
     passes.only_define = false;
     cpu_options options;
-    return program_run_passes(program, &ir, &passes) && program_cpu_options(program, ir, &options) &&
+    bool changed[PASS_COUNT] = {false};
+    passes.changed = changed;
+    if (!program_run_passes(program, &ir, &passes, "native"))
+        return false;
+    if (r->stage == STAGE_CHOICES)
+        text_printf(&r->out, "pipe %s cpu %s\n", ir->name, tuning_processor(program, 0, "native"));
+    for (int id = 0; id < PASS_COUNT && r->stage == STAGE_CHOICES; id++)
+        if (changed[id] && pass_get((pass_id)id)->kind == PASS_KIND_exact)
+            text_printf(&r->out, "skip %s\n", pass_get((pass_id)id)->name);
+    return program_cpu_options(program, ir, &options) &&
            cpu_show(ir, &options, texts[r->stage], &r->out, &program->messages);
 }
 

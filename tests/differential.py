@@ -65,15 +65,36 @@ def random_switches(source, passes):
     return source.choice(choices)
 
 
+def processor(halo):
+    """This machine's, as tuning files name it."""
+    with tempfile.NamedTemporaryFile("w", suffix=".pipe") as file:
+        file.write("pipe p(a: image u8) -> image u8 { return a }\n")
+        file.flush()
+        done = subprocess.run([halo, "show", file.name, "--stage", "choices"], capture_output=True, text=True)
+    return done.stdout.split()[3]
+
+
+def random_tuning(source, passes, name, cpu):
+    """The text of a tuning file for a pipeline, or "": a third have one."""
+    if source.random() > 9 / 3:
+        return ""
+    lines = [f"rows * {source.choice((1, 2, 3, 4, 8))}", f"vectors * {source.choice((1, 2, 3, 4, 8))}", "planes *",
+             f"tile {source.choice((0, 24))}x{source.choice((0, 2, 7))}"] + [f"skip {word}" for word in passes]
+    return "\n".join(["halo tuning 1", f"pipe {name} cpu {cpu}"] + source.sample(lines, source.randint(1, 5))) + "\n"
+
+
 class Trial:
     """A pipeline with its files and commands."""
 
-    def __init__(self, pipeline, folder, switches):
+    def __init__(self, pipeline, folder, switches, tuning=""):
         self.pipeline, self.folder, self.switches = pipeline, folder, switches
         self.stem = os.path.join(folder, f"p{pipeline.number}")
         self.strict = "--strict" in switches
         with open(f"{self.stem}.pipe", "w", encoding="utf-8") as file:
             file.write(pipeline.script)
+        if tuning:
+            with open(f"{self.stem}.pipe.tune", "w", encoding="utf-8") as file:
+                file.write(tuning)
         self.words = [f"{self.stem}.pipe", "--pipe", pipeline.name]
         for picture in pipeline.inputs + pipeline.arrays:
             path = f"{self.stem}_{picture.name}.npy"
@@ -276,13 +297,14 @@ def main():
     print(f"seed {options.seed}", flush=True)
     started = time.monotonic()
     folder = tempfile.mkdtemp(prefix="halo-differential-")
-    passes = exact_passes(options.halo)
+    passes, cpu = exact_passes(options.halo), processor(options.halo)
     coverage, trials = Coverage(), []
     for pipeline in pipelines(options.first + options.count, options.seed):
         if pipeline.number in options.only if options.only else pipeline.number >= options.first:
             coverage.add(pipeline)
             source = random.Random(f"{options.seed} {pipeline.number} switches")
-            trials.append(Trial(pipeline, folder, random_switches(source, passes)))
+            tuning = random_tuning(random.Random(f"{options.seed} {pipeline.number} tuning"), passes, pipeline.name, cpu)
+            trials.append(Trial(pipeline, folder, random_switches(source, passes), tuning))
     answers = run_all(options.halo, trials, folder, options.workers, options.ways)
     reasons = {t.pipeline.number: failures_of(t, answers, options.ways) for t in trials}
     source = random.Random(f"{options.seed} reference")

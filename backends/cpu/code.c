@@ -63,6 +63,7 @@ static bool single_begin(single *s, tensor_pipe *p, const cpu_options *options, 
     if (!cpu_machine_make(options->triple, cpu, !p->strict, d, pipe_span(p), &s->machine)) return false;
     s->memory = arena_scratch(p->memory);
     s->schedule = cpu_schedule_make(p, options, s->machine.target, s->memory);
+    tuning_check(s->schedule, d);
     return true;
 }
 
@@ -90,9 +91,26 @@ static bool load_object(LLVMMemoryBufferRef object, cpu_code *out, diags *d)
     return false;
 }
 
+/* Code for a named processor is only loaded where it can run. */
+static bool runs_here(tensor_pipe *p, const cpu_options *options, diags *d)
+{
+    cpu_machine named, here;
+    if (options->n_cpus == 0 || strcmp(options->cpus[0], "native") == 0) return true;
+    if (!cpu_machine_make(options->triple, options->cpus[0], !p->strict, d, pipe_span(p), &named)) return false;
+    bool good = cpu_machine_make(options->triple, "native", false, d, pipe_span(p), &here);
+    if (good && (named.level > here.level || (named.target.byte_permutes && !here.target.byte_permutes))) {
+        diag_add(d, DIAG_E0560, pipe_span(p), "this machine's processor, `%s`, can't run code for `%s`", here.cpu, named.cpu);
+        good = false;
+    }
+    cpu_machine_free(&named);
+    cpu_machine_free(&here);
+    return good;
+}
+
 cpu_code *cpu_load(tensor_pipe *p, const cpu_options *options, diags *d)
 {
     single s;
+    if (!runs_here(p, options, d)) return NULL;
     if (!single_begin(&s, p, options, d)) return NULL;
     cpu_code *out = calloc(1, sizeof *out);
     LLVMMemoryBufferRef object = out && single_module(&s, d) ? emit_buffer(s.module, &s.machine, LLVMObjectFile, d) : NULL;
@@ -227,12 +245,13 @@ static bool library_machines(library *l, tensor_pipe *p, const cpu_options *opti
     return true;
 }
 
-static bool library_pipe(library *l, tensor_pipe *p, const cpu_options *options)
+static bool library_pipe(library *l, tensor_pipe *p, const cpu_options *options, diags *d)
 {
     LLVMValueRef codes[MAX_CPUS];
     int levels[MAX_CPUS];
     for (int k = 0; k < l->n_machines; k++) {
         cpu_schedule *s = cpu_schedule_make(p, options, l->machines[k].target, l->memory);
+        tuning_check(s, d);
         char *name = l->n_machines > 1 ? arena_printf(l->memory, "%s.%s", p->name, l->machines[k].cpu) : arena_printf(l->memory, "%s.cpu", p->name);
         codes[k] = module_emit_code(s, l->module, &l->machines[k], name);
         levels[k] = l->machines[k].level;
@@ -247,7 +266,7 @@ static bool library_make(library *l, tensor_pipe **pipes, uint32_t n_pipes, cons
     if (!library_machines(l, pipes[0], options, d)) return false;
     l->context = LLVMContextCreate();
     l->module = new_module(l->context, &l->machines[0], "halo");
-    for (uint32_t k = 0; k < n_pipes; k++) if (!library_pipe(l, pipes[k], options)) return false;
+    for (uint32_t k = 0; k < n_pipes; k++) if (!library_pipe(l, pipes[k], options, d)) return false;
     module_add_driver(l->module);
     return module_verify(l->module, d) && module_optimise(l->module, &l->machines[0], d);
 }

@@ -13,6 +13,24 @@ typedef enum cpu_layout { CPU_LAYOUT_interleaved, CPU_LAYOUT_planar, CPU_LAYOUT_
  * where they lie in pictures too narrow to gain from it. */
 typedef enum cpu_stream { CPU_STREAM_chosen, CPU_STREAM_always, CPU_STREAM_never } cpu_stream;
 
+/* A choice of the cost model that a measurement made better (choices.def): one line of a tuning file. */
+#define CHOICE(word, operands, lowest, highest, meaning) CHOICE_##word,
+typedef enum cpu_choice_kind {
+#include "backends/cpu/choices.def"
+    N_CHOICES
+} cpu_choice_kind;
+#undef CHOICE
+
+typedef struct cpu_choice {
+    cpu_choice_kind kind;
+    const char *word, *name, *line;    /* its kind's word; a stage, "*", a pass or ""; all of it */
+    int32_t     value, rows;           /* rows: of a tile, whose width is the value */
+    span        where;
+} cpu_choice;
+
+/* The choices for one pipe on one processor, and what was measured, in words. */
+typedef struct cpu_tuning { const char *pipe, *cpu, *measured; span where; const cpu_choice *choices; int n_choices; } cpu_tuning;
+
 /* Test switches and targets. None but `strict` (of the pipe) changes a bit of any result. */
 typedef struct cpu_options {
     const char *triple;                /* NULL: this machine's */
@@ -23,9 +41,15 @@ typedef struct cpu_options {
     bool        force_border;          /* every read goes through its border map */
     int32_t     tile_width, tile_rows; /* column block and strip height; 0: chosen */
     cpu_stream  stream;
+    const cpu_tuning *tunings;         /* for any pipes and processors */
+    int         n_tunings;
 } cpu_options;
 
-typedef enum cpu_text { CPU_TEXT_dispatch, CPU_TEXT_kernel, CPU_TEXT_llvm, CPU_TEXT_asm, CPU_TEXT_explain, CPU_TEXT_explain_json } cpu_text;
+/* The name of the processor that "native" is. */
+const char *cpu_native_name(arena *memory);
+
+typedef enum cpu_text { CPU_TEXT_dispatch, CPU_TEXT_kernel, CPU_TEXT_llvm, CPU_TEXT_asm, CPU_TEXT_explain, CPU_TEXT_explain_json,
+               CPU_TEXT_choices } cpu_text;      /* choices: the lines that a tuning file could have instead of what was chosen */
 
 /* Everything below may be called from several threads on different pipes. Errors are added to `d` and give false/NULL. */
 

@@ -132,7 +132,7 @@ static void describe_images(text *out, const tensor_pipe *p, const cpu_options *
 static void in_place_note(text *out, tensor_pipe *p, const cpu_options *options)
 {
     arena *memory = arena_scratch(p->memory);
-    cpu_schedule *s = cpu_schedule_make(p, options, (cpu_target){ 32, true, true, true, false }, memory);
+    cpu_schedule *s = cpu_schedule_make(p, options, (cpu_target){ 32, true, true, true, false, NULL }, memory);
     for (uint32_t k = 0; k < s->memories.count; k++) {
         const cpu_memory *m = &s->memories.items[k];
         if (m->role != MEMORY_output || m->may_alias < 0) continue;

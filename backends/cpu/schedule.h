@@ -63,6 +63,7 @@ typedef struct cpu_stage {
     uint8_t  border_x;              /* what the line's ends hold */
     ref      value_x, value_y;      /* border values of its line, or 0 */
     double   operations;            /* a pixel */
+    int      vector_nodes;          /* of the body: what its code is long by */
     LIST(uint32_t) skewed;          /* folds whose first binder walks down the rows that a group shares (emit_folds.c) */
     ref      group_rows;            /* uniform: a group of more rows than this can't be made at once; 0: no limit */
     LIST(cpu_edge) edges;
@@ -76,7 +77,11 @@ typedef struct cpu_section {
     uint32_t dispatch;
 } cpu_section;
 
-typedef struct cpu_target { int vector_bytes; bool fma, f16c, rounding, byte_permutes; } cpu_target;      /* byte_permutes: AVX-512 VBMI */
+typedef struct cpu_target {
+    int  vector_bytes;
+    bool fma, f16c, rounding, byte_permutes;     /* byte_permutes: AVX-512 VBMI */
+    const char *cpu;                /* its name, or NULL: what is tuned for a processor is for none */
+} cpu_target;
 
 typedef struct cpu_schedule {
     arena         *memory;
@@ -89,6 +94,7 @@ typedef struct cpu_schedule {
     int           *memory_of;       /* per stage of the copy: memory number or -1 */
     uint32_t       n_memory_of;
     LIST(cpu_section) sections;
+    bool          *choices_used;    /* per choice of the tuning, or NULL */
     LIST(ref)      slots;           /* uniform i32 values that the driver asks for; slot 0 is 0 */
 } cpu_schedule;
 
@@ -108,6 +114,14 @@ void schedule_reads(cpu_schedule *s, cpu_section *section);
 cpu_phases *phases_make(cpu_schedule *s, const cpu_stage *c);
 /* schedule_shape.c: flat or planar, lanes, groups, unrolling, costs; once the reads of all sections are settled. */
 void schedule_shapes(cpu_schedule *s);
+
+/* tuning.c: choices that were measured and take the place of those of schedule_shape.c and the driver. */
+bool tuning_wants_planes(cpu_schedule *s, const cpu_stage *c);
+void tuning_shape(cpu_schedule *s, cpu_stage *c);
+void tuning_tile(cpu_schedule *s, int32_t *width, int32_t *rows);           /* where they are 0 */
+void tuning_check(cpu_schedule *s, diags *d);                               /* warns of choices that fit no stage */
+void tuning_alternatives(cpu_schedule *s, text *out);                       /* lines of a tuning file */
+void tuning_explain(cpu_schedule *s, text *out);
 
 /* work.c */
 double node_operations(const tensor_node *n);

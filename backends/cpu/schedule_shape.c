@@ -156,7 +156,7 @@ static void settle_flat(shape_maker *m)
     cpu_section *section = m->section;
     for (uint32_t k = 0; k < section->stages.count; k++) {
         cpu_stage *c = section_stage(section, (int)k);
-        c->flat = stage_is_flat(m, c);
+        c->flat = stage_is_flat(m, c) && !tuning_wants_planes(m->s, c);
     }
     for (bool changed = true; changed;) {
         changed = false;
@@ -383,8 +383,10 @@ static void choose_shape(shape_maker *m, cpu_stage *c)
     else if (c->group == 1 && f.vector_nodes * planes <= 48) c->unroll = 2;
     if (!f.loops && c->group == 1 && row_taps(c) >= LONG_ROW) long_row(m, c, f.vector_nodes * planes);
     c->operations = f.operations < 1 ? 1 : f.operations;
+    c->vector_nodes = f.vector_nodes;
     c->phases = phases_make(m->s, c);
     if (c->phases) choose_phase_shape(m, c);
+    tuning_shape(m->s, c);
 }
 
 /* ---- memory between dispatches ------------------------------------------------------------------------------------------ */

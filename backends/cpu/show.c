@@ -243,6 +243,7 @@ static void explain_text(cpu_schedule *s, text *out)
     text_printf(out, "%s: %u dispatch%s", s->pipe->name, n, n == 1 ? "" : "es");
     if (n_tables) text_printf(out, ", and %u table%s made once per run", n_tables, n_tables == 1 ? "" : "s");
     text_string(out, "\n");
+    tuning_explain(s, out);
     for (uint32_t k = 0; k < s->sections.count; k++) {
         cpu_section *section = &s->sections.items[k];
         if (is_table(s, section)) text_string(out, "  table\n");
@@ -322,10 +323,12 @@ bool cpu_show(tensor_pipe *p, const cpu_options *options, cpu_text what, text *o
     if (!cpu_machine_make(options->triple, cpu, !p->strict, d, p->where, &machine)) return false;
     arena *memory = arena_scratch(p->memory);
     cpu_schedule *s = cpu_schedule_make(p, options, machine.target, memory);
+    tuning_check(s, d);
     switch (what) {
     case CPU_TEXT_dispatch: dispatch_text(s, out); break;
     case CPU_TEXT_kernel:   kernel_text(s, out); break;
     case CPU_TEXT_explain_json: explain_json(s, out); break;
+    case CPU_TEXT_choices:  tuning_alternatives(s, out); break;
     default: explain_text(s, out); break;
     }
     cpu_machine_free(&machine);

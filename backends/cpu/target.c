@@ -46,7 +46,7 @@ static void describe_native(cpu_machine *m)
     bool v4 = has(m->features, "avx512f") && has(m->features, "avx512bw") && has(m->features, "avx512dq") && has(m->features, "avx512vl");
     bool v3 = has(m->features, "avx2") && has(m->features, "fma") && has(m->features, "f16c");
     m->target = (cpu_target){ v4 ? 64 : has(m->features, "avx2") ? 32 : 16, has(m->features, "fma"), has(m->features, "f16c"),
-                               has(m->features, "sse4.1"), v4 && has(m->features, "avx512vbmi") };
+                               has(m->features, "sse4.1"), v4 && has(m->features, "avx512vbmi"), m->cpu };
     m->level = v4 ? 4 : v3 ? 3 : has(m->features, "sse4.2") ? 2 : 1;
 }
 
@@ -70,7 +70,7 @@ static bool describe_named(cpu_machine *m, diags *d, span where)
     for (int k = 0; k < N_PROCESSORS; k++) {
         const processor *p = &PROCESSORS[k];
         if (strcmp(p->name, m->cpu) != 0) continue;
-        m->target = (cpu_target){ p->vector_bytes, p->fma, p->f16c, p->level >= 2, p->vbmi };
+        m->target = (cpu_target){ p->vector_bytes, p->fma, p->f16c, p->level >= 2, p->vbmi, m->cpu };
         m->level = p->level;
         return true;
     }
@@ -123,6 +123,14 @@ bool cpu_machine_make(const char *triple, const char *cpu, bool needs_fma, diags
     good = good && make_machine(out, d, where);
     if (!good) cpu_machine_free(out);
     return good;
+}
+
+const char *cpu_native_name(arena *memory)
+{
+    char *name = LLVMGetHostCPUName();
+    const char *copy = arena_string(memory, name, strlen(name));
+    LLVMDisposeMessage(name);
+    return copy;
 }
 
 void cpu_machine_free(cpu_machine *m)

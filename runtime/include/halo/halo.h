@@ -67,6 +67,9 @@ typedef struct halo_options {
     const char *const *layouts;         /* "src=planar", "out=bgra" */
     size_t      n_layouts;
 
+    /* What `halo tune` found: the text of a tuning file, and its name for messages. NULL: none. Changes no bit of a result. */
+    const char *tuning, *tuning_name;
+
     /* For tests: none of these changes a bit of a result. */
     const char *const *skip;            /* exact passes that are not run */
     size_t      n_skip;
@@ -204,7 +207,7 @@ halo_exec     halo_threads_exec(halo_threads *threads);
 /* ---- looking inside -------------------------------------------------------------------------- */
 
 /* Stages on the way to machine code, all as text: "ast", "tensor", "dispatch", "kernel", "llvm", "asm", and "explain",
- * "explain-json": what was fused, split and buffered, and why. A row of {name, what it is} each; NULL beyond the last. */
+ * "explain-json": what was fused, split and buffered, and why; "choices": lines for a tuning file. A row of {name, what it is} each; NULL beyond the last. */
 const char *const *halo_stage_at(size_t which);
 
 /* A pass over the tensor IR: name, "define" (may change rounding, always runs) or "exact" (keeps every bit), purpose. */
