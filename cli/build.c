@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 enum { OPT_OUTPUT = 1, OPT_HEADER, OPT_TARGET, OPT_CPU, OPT_STRICT, OPT_LAYOUT, OPT_PIPE, OPT_SKIP, OPT_TILE, OPT_STREAM, OPT_NO_TUNE,
-       OPT_NO_FUSE,
-       OPT_FORCE_BORDER };
+       OPT_NO_FUSE, OPT_FORCE_BORDER };
 
 static const option_row rows[] = {
     {OPT_OUTPUT, "output", 'o', "FILE", "by its ending: .a .so .o a library, .h its header, .ll .s the code as text"},

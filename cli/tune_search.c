@@ -157,7 +157,7 @@ static double compare(const search *s, const variant *a, const variant *b, int p
 static char *with_line(const char *lines, const char *line)
 {
     const char *last = strrchr(line, ' ') + 1;
-    bool number = *last >= '0' && *last <= '9';
+    bool number = (*last >= '0' && *last <= '9') || strncmp(line, "stream ", 7) == 0;
     size_t n_key = number ? (size_t)(last - line) : strlen(line) + 1, used = 0;
     char *out = must(malloc(strlen(lines) + strlen(line) + 2));
     for (const char *at = lines; *at;) {

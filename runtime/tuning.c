@@ -14,12 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum operands { OPERANDS_stage, OPERANDS_flag, OPERANDS_tile, OPERANDS_pass } operands;
+typedef enum operands { OPERANDS_stage, OPERANDS_flag, OPERANDS_tile, OPERANDS_stream, OPERANDS_pass } operands;
 
 static const struct { const char *word; operands operands; int32_t lowest, highest; const char *form; } kinds[N_CHOICES] = {
 #define FORM_stage "STAGE NUMBER"
 #define FORM_flag  "STAGE"
 #define FORM_tile  "WIDTHxROWS"
+#define FORM_stream "always|never"
 #define FORM_pass  "PASS"
 #define CHOICE(word, operands, lowest, highest, meaning) {#word, OPERANDS_##operands, lowest, highest, #word " " FORM_##operands},
 #include "backends/cpu/choices.def"
@@ -95,6 +96,12 @@ static bool read_number(const char *text, int32_t low, int32_t high, int32_t *va
     return end != text && number >= low && number <= high;
 }
 
+static bool read_stream(const char *word, int32_t *value)
+{
+    *value = strcmp(word, "always") == 0 ? CPU_STREAM_always : CPU_STREAM_never;
+    return *value == CPU_STREAM_always || strcmp(word, "never") == 0;
+}
+
 static void read_choice(line_reader *r)
 {
     int k = 0;
@@ -116,11 +123,13 @@ static void read_choice(line_reader *r)
         good = read_number(r->words[2], kinds[k].lowest, kinds[k].highest, &c.value, &rest) && !*rest;
     else if (good && form == OPERANDS_tile)
         good = read_number(r->words[1], 0, 1 << 30, &c.value, &rest) && *rest == 'x' && read_number(rest + 1, 0, 1 << 30, &c.rows, &rest) && !*rest;
+    else if (good && form == OPERANDS_stream)
+        good = read_stream(r->words[1], &c.value);
     if (!good) {
         not_understood(r, r->tunings.count == 0 ? "pipe NAME cpu PROCESSOR` before it, then `rows STAGE NUMBER" : kinds[k].form);
         return;
     }
-    if (form != OPERANDS_tile)
+    if (form != OPERANDS_tile && form != OPERANDS_stream)
         c.name = r->words[1];
     c.line = arena_string(r->program->memory, r->text + r->where.start, r->where.end - r->where.start);
     pass_id pass = form == OPERANDS_pass ? pass_find(c.name) : PASS_COUNT;

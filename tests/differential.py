@@ -79,6 +79,7 @@ def random_tuning(source, passes, name, cpu):
     if source.random() > 9 / 3:
         return ""
     lines = [f"rows * {source.choice((1, 2, 3, 4, 8))}", f"vectors * {source.choice((1, 2, 3, 4, 8))}", "planes *",
+             f"lanes * {source.choice((4, 8, 16, 32))}", f"stream {source.choice(('always', 'never'))}",
              f"tile {source.choice((0, 24))}x{source.choice((0, 2, 7))}"] + [f"skip {word}" for word in passes]
     return "\n".join(["halo tuning 1", f"pipe {name} cpu {cpu}"] + source.sample(lines, source.randint(1, 5))) + "\n"
 

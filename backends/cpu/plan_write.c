@@ -99,7 +99,7 @@ plan_words plan_write(cpu_schedule *s)
                       .n_slots = (int32_t)s->slots.count, .n_dims = (int32_t)s->pipe->dims.count, .n_functions = function,
                       .tile_width = s->options->tile_width, .tile_rows = s->options->tile_rows, .stream = s->options->stream,
                       .has_params = s->pipe->params.count > 0 };
-    tuning_tile(s, &h.tile_width, &h.tile_rows);
+    tuning_plan(s, &h.tile_width, &h.tile_rows, &h.stream);
     plan_words w = { .n_functions = (uint32_t)function };
     append(s, &w, &h, sizeof h);
     append(s, &w, memories.items, sizeof *memories.items * memories.count);

@@ -55,7 +55,7 @@ typedef struct cpu_stage {
     bool     loader;                /* made by the scheduler: copies rows of a memory, borders included */
     bool     copies;                /* a loader whose rows lie in its memory as in its line: readers take them there, but for the ends */
     bool     flat;                  /* pixels are one line of components; x counts components */
-    int      lanes;                 /* vector lanes of the bulk loop */
+    int      lanes, most_lanes;     /* vector lanes of the bulk loop; as many as fit */
     int      unroll;                /* vectors a step */
     int      group;                 /* rows at once */
     int      planes;                /* a row is a slab of so many rows, one for each of its outer coordinates; else 1 */
@@ -118,7 +118,7 @@ void schedule_shapes(cpu_schedule *s);
 /* tuning.c: choices that were measured and take the place of those of schedule_shape.c and the driver. */
 bool tuning_wants_planes(cpu_schedule *s, const cpu_stage *c);
 void tuning_shape(cpu_schedule *s, cpu_stage *c);
-void tuning_tile(cpu_schedule *s, int32_t *width, int32_t *rows);           /* where they are 0 */
+void tuning_plan(cpu_schedule *s, int32_t *tile_width, int32_t *tile_rows, int32_t *stream);       /* what the driver is left to choose */
 void tuning_check(cpu_schedule *s, diags *d);                               /* warns of choices that fit no stage */
 void tuning_alternatives(cpu_schedule *s, text *out);                       /* lines of a tuning file */
 void tuning_explain(cpu_schedule *s, text *out);

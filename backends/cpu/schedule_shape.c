@@ -358,7 +358,7 @@ static void choose_shape(shape_maker *m, cpu_stage *c)
     int bytes = kind_get((kind)t->type.kind)->n_bytes;
     if (t->type.kind == KIND_f16) bytes = 4;
     if (bytes > f.widest_bytes) f.widest_bytes = bytes;
-    c->lanes = m->s->target.vector_bytes / f.widest_bytes;
+    c->lanes = c->most_lanes = m->s->target.vector_bytes / f.widest_bytes;
     c->planes = slab_of(m->s->pipe, c->stage, section_sink(m->section)) ? slab_planes(m->s->pipe, c->stage) : 1;
     int reach = row_reach(m, c), planes = c->flat ? 1 : t->type.lanes;
     c->group = 1;

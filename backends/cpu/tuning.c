@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Tuning: choices of the cost model that a measurement made better. schedule_shape.c and plan_write.c ask here once they have
  * chosen; what nothing asked for doesn't fit the script any more and is said. Everything that is chosen here keeps every bit. */
-#include "backends/cpu/schedule.h"
+#include "backends/cpu/emit.h"
 
+#include <assert.h>
 #include <string.h>
+
+#define CHOICE(word, operands, lowest, highest, meaning) enum { MOST_##word = highest };
+#include "backends/cpu/choices.def"
+#undef CHOICE
+static_assert((int)MOST_rows == EMIT_MAX_ROWS && (int)MOST_vectors == EMIT_MAX_UNROLL, "what can be emitted");
 
 enum { SHORT_CODE = 1200 };           /* vector nodes of a step: beyond that code is long and slow to compile */
 
@@ -44,19 +50,25 @@ static int code_length(const cpu_schedule *s, const cpu_stage *c, int rows, int 
     return c->vector_nodes * rows * vectors * (c->flat ? 1 : stage_at(s->pipe, c->stage)->type.lanes);
 }
 
+/* Lanes as many as fit, or half of that: others are for no machine, or were measured for another body. */
+static bool lanes_fit(const cpu_stage *c, int lanes) { return lanes == c->most_lanes || (lanes > 1 && 2 * lanes == c->most_lanes); }
+
 void tuning_shape(cpu_schedule *s, cpu_stage *c)
 {
     const tensor_stage *t = stage_at(s->pipe, c->stage);
+    const cpu_choice *lanes = find_choice(s, CHOICE_lanes, t->name);
+    if (lanes && lanes_fit(c, lanes->value)) c->lanes = lanes->value;
     const cpu_choice *rows = t->rank > 1 ? find_choice(s, CHOICE_rows, t->name) : NULL, *vectors = find_choice(s, CHOICE_vectors, t->name);
     if (rows && (rows->name[0] != '*' || code_length(s, c, rows->value, 1) <= SHORT_CODE)) c->group = rows->value;
     if (vectors && (vectors->name[0] != '*' || code_length(s, c, c->group, vectors->value) <= SHORT_CODE)) c->unroll = vectors->value;
 }
 
-void tuning_tile(cpu_schedule *s, int32_t *width, int32_t *rows)
+void tuning_plan(cpu_schedule *s, int32_t *tile_width, int32_t *tile_rows, int32_t *stream)
 {
-    const cpu_choice *c = find_choice(s, CHOICE_tile, "");
-    if (c && *width == 0) *width = c->value;
-    if (c && *rows == 0) *rows = c->rows;
+    const cpu_choice *tile = find_choice(s, CHOICE_tile, ""), *past = find_choice(s, CHOICE_stream, "");
+    if (tile && *tile_width == 0) *tile_width = tile->value;
+    if (tile && *tile_rows == 0) *tile_rows = tile->rows;
+    if (past && *stream == PLAN_STREAM_chosen) *stream = past->value;
 }
 
 void tuning_check(cpu_schedule *s, diags *d)
@@ -65,7 +77,7 @@ void tuning_check(cpu_schedule *s, diags *d)
     bool other_stages = s->options->no_fuse || s->options->force_border;       /* test switches make stages of their own */
     for (int k = 0; t && k < t->n_choices && !other_stages; k++) {
         const cpu_choice *c = &t->choices[k];
-        if (c->kind == CHOICE_skip || c->kind == CHOICE_tile || strcmp(c->name, "*") == 0 || (s->choices_used && s->choices_used[k])) continue;
+        if (c->name[0] == 0 || c->kind == CHOICE_skip || strcmp(c->name, "*") == 0 || (s->choices_used && s->choices_used[k])) continue;
         const char **names = ARENA_ARRAY(s->memory, const char *, s->pipe->stages.count);
         for (uint32_t j = 1; j < s->pipe->stages.count; j++) names[j - 1] = stage_at(s->pipe, j)->name;
         const char *near = nearest_name(c->name, names, s->pipe->stages.count - 1);
@@ -79,19 +91,21 @@ void tuning_check(cpu_schedule *s, diags *d)
 
 static void stage_choices(cpu_schedule *s, const cpu_stage *c, text *out)
 {
-    static const int counts[] = { 1, 2, 4 };
+    static const int counts[] = { 1, 2, 4, 8 };
     const tensor_stage *t = stage_at(s->pipe, c->stage);
     if (c->flat && t->type.lanes > 1) text_printf(out, "planes %s\n", t->name);
-    for (int k = 0; k < 3 && t->rank > 1; k++)
+    for (int lanes = c->most_lanes; lanes_fit(c, lanes); lanes /= 2) if (lanes != c->lanes) text_printf(out, "lanes %s %d\n", t->name, lanes);
+    for (int k = 0; k < 4 && t->rank > 1; k++)
         if (counts[k] != c->group && code_length(s, c, counts[k], c->unroll) <= SHORT_CODE) text_printf(out, "rows %s %d\n", t->name, counts[k]);
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 4; k++)
         if (counts[k] != c->unroll && code_length(s, c, c->group, counts[k]) <= SHORT_CODE) text_printf(out, "vectors %s %d\n", t->name, counts[k]);
 }
 
 void tuning_alternatives(cpu_schedule *s, text *out)
 {
     static const char *const whole[] = { "rows * 1", "rows * 2", "rows * 4", "vectors * 1", "vectors * 2", "vectors * 4",
-                                         "tile 256x0", "tile 512x0", "tile 1024x0", "tile 2048x0", "tile 0x16", "tile 0x64" };
+                                         "tile 256x0", "tile 512x0", "tile 1024x0", "tile 2048x0", "tile 0x16", "tile 0x64",
+                                         "stream always", "stream never" };
     for (size_t k = 0; k < sizeof whole / sizeof *whole; k++) text_printf(out, "%s\n", whole[k]);
     for (uint32_t k = 0; k < s->sections.count; k++)
         for (uint32_t j = 0; j < s->sections.items[k].stages.count; j++) {
