@@ -240,6 +240,8 @@ static halo_program *compile_tuned(report *r, const char *script, const halo_opt
     if (exists && !(text = halo_read_file(path, &n, &error))) {
         report_error(r, "%s", error.text);
     } else {
+        for (size_t i = 0; exists && i < n; i++)
+            text[i] = text[i] ? text[i] : '\1';                     /* nothing behind a NUL is overlooked: no line may have either */
         tuned.tuning = text;
         tuned.tuning_name = path;
         program = compile(r, script, &tuned);

@@ -76,9 +76,15 @@ static void end_pipe(line_reader *r)
     memset(&r->choices, 0, sizeof r->choices);
 }
 
+/* Letters, digits and what else names of stages, pipes, passes and processors have. */
+static bool is_name(const char *word)
+{
+    return word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")] == '\0' || strcmp(word, "*") == 0;
+}
+
 static void read_pipe(line_reader *r)
 {
-    if (r->n_words < 4 || strcmp(r->words[2], "cpu") != 0) {
+    if (r->n_words < 4 || !is_name(r->words[1]) || !is_name(r->words[3]) || strcmp(r->words[2], "cpu") != 0) {
         not_understood(r, "pipe NAME cpu PROCESSOR");
         return;
     }
@@ -118,7 +124,7 @@ static void read_choice(line_reader *r)
     cpu_choice c = {.kind = (cpu_choice_kind)k, .word = kinds[k].word, .name = "", .where = r->where};
     const char *rest = "";
     operands form = kinds[k].operands;
-    bool good = r->n_words == (form == OPERANDS_stage ? 3 : 2) && r->tunings.count > 0;
+    bool good = r->n_words == (form == OPERANDS_stage ? 3 : 2) && r->tunings.count > 0 && is_name(r->words[1]);
     if (good && form == OPERANDS_stage)
         good = read_number(r->words[2], kinds[k].lowest, kinds[k].highest, &c.value, &rest) && !*rest;
     else if (good && form == OPERANDS_tile)

@@ -74,14 +74,15 @@ def processor(halo):
     return done.stdout.split()[3]
 
 
-def random_tuning(source, passes, name, cpu):
+def random_tuning(seed, pipeline, passes, cpu):
     """The text of a tuning file for a pipeline, or "": a third have one."""
-    if source.random() > 9 / 3:
+    source = random.Random(f"{seed} {pipeline.number} tuning")
+    if source.random() > 1 / 3:
         return ""
     lines = [f"rows * {source.choice((1, 2, 3, 4, 8))}", f"vectors * {source.choice((1, 2, 3, 4, 8))}", "planes *",
              f"lanes * {source.choice((4, 8, 16, 32))}", f"stream {source.choice(('always', 'never'))}",
              f"tile {source.choice((0, 24))}x{source.choice((0, 2, 7))}"] + [f"skip {word}" for word in passes]
-    return "\n".join(["halo tuning 1", f"pipe {name} cpu {cpu}"] + source.sample(lines, source.randint(1, 5))) + "\n"
+    return "\n".join(["halo tuning 1", f"pipe {pipeline.name} cpu {cpu}"] + source.sample(lines, source.randint(1, 5))) + "\n"
 
 
 class Trial:
@@ -304,7 +305,7 @@ def main():
         if pipeline.number in options.only if options.only else pipeline.number >= options.first:
             coverage.add(pipeline)
             source = random.Random(f"{options.seed} {pipeline.number} switches")
-            tuning = random_tuning(random.Random(f"{options.seed} {pipeline.number} tuning"), passes, pipeline.name, cpu)
+            tuning = random_tuning(options.seed, pipeline, passes, cpu)
             trials.append(Trial(pipeline, folder, random_switches(source, passes), tuning))
     answers = run_all(options.halo, trials, folder, options.workers, options.ways)
     reasons = {t.pipeline.number: failures_of(t, answers, options.ways) for t in trials}

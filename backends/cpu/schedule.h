@@ -122,6 +122,7 @@ void tuning_plan(cpu_schedule *s, int32_t *tile_width, int32_t *tile_rows, int32
 void tuning_check(cpu_schedule *s, diags *d);                               /* warns of choices that fit no stage */
 void tuning_alternatives(cpu_schedule *s, text *out);                       /* lines of a tuning file */
 void tuning_explain(cpu_schedule *s, text *out);
+void tuning_json(cpu_schedule *s, text *out);                               /* the lines, as strings */
 
 /* work.c */
 double node_operations(const tensor_node *n);

@@ -297,7 +297,9 @@ static void json_section(cpu_schedule *s, cpu_section *section, text *out)
 
 static void explain_json(cpu_schedule *s, text *out)
 {
-    text_printf(out, "{\"pipe\": \"%s\"", s->pipe->name);
+    text_printf(out, "{\"pipe\": \"%s\", \"tuned\": [", s->pipe->name);
+    tuning_json(s, out);
+    text_string(out, "]");
     for (int tables = 0; tables < 2; tables++) {
         text_string(out, tables ? ", \"tables\": [" : ", \"dispatches\": [");
         bool first = true;

@@ -58,6 +58,7 @@ void tuning_shape(cpu_schedule *s, cpu_stage *c)
     const tensor_stage *t = stage_at(s->pipe, c->stage);
     const cpu_choice *lanes = find_choice(s, CHOICE_lanes, t->name);
     if (lanes && lanes_fit(c, lanes->value)) c->lanes = lanes->value;
+    else if (lanes && lanes->name[0] != '*') s->choices_used[lanes - tuning_of(s)->choices] = false;
     const cpu_choice *rows = t->rank > 1 ? find_choice(s, CHOICE_rows, t->name) : NULL, *vectors = find_choice(s, CHOICE_vectors, t->name);
     if (rows && (rows->name[0] != '*' || code_length(s, c, rows->value, 1) <= SHORT_CODE)) c->group = rows->value;
     if (vectors && (vectors->name[0] != '*' || code_length(s, c, c->group, vectors->value) <= SHORT_CODE)) c->unroll = vectors->value;
@@ -125,4 +126,10 @@ void tuning_explain(cpu_schedule *s, text *out)
         if (other == t || strcmp(other->pipe, s->pipe->name) != 0) continue;
         text_printf(out, "  the choices for %s are not for %s\n", other->cpu, s->target.cpu);
     }
+}
+
+void tuning_json(cpu_schedule *s, text *out)
+{
+    const cpu_tuning *t = tuning_of(s);
+    for (int k = 0; t && k < t->n_choices; k++) text_printf(out, "%s\"%s\"", k ? ", " : "", t->choices[k].line);
 }

@@ -4,7 +4,7 @@ import json
 
 from support import HaloTest
 
-COMMANDS = ["run", "build", "check", "fmt", "info", "show", "explain"]
+COMMANDS = ["run", "build", "check", "fmt", "info", "show", "explain", "tune"]
 
 
 class Usage(HaloTest):

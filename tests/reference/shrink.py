@@ -62,7 +62,7 @@ def needed(lines, outputs):
 
 def failure(options, small, folder):
     """What goes wrong with a reduced pipeline, or None."""
-    trial = differential.Trial(small, folder, options.switch)
+    trial = differential.Trial(small, folder, options.switch, options.tuning)
     ways = ("interpret",) if options.way in ("reference", "interpret") else ("compiled", "interpret")
     for way in ways:
         try:
@@ -91,16 +91,19 @@ def main():
                         help="instead of the switches that the differential test gives")
     parser.add_argument("--way", choices=("crash", "interpret", "compiled", "reference"), default="crash")
     options = parser.parse_args()
+    pipeline = next(p for p in pipelines(options.number + 1, options.seed) if p.number == options.number)
+    passes, options.tuning = differential.exact_passes(options.halo), ""
     if options.switch is None:
         source = random.Random(f"{options.seed} {options.number} switches")
-        options.switch = differential.random_switches(source, differential.exact_passes(options.halo))
+        options.switch = differential.random_switches(source, passes)
+        options.tuning = differential.random_tuning(options.seed, pipeline, passes, differential.processor(options.halo))
     else:
         options.switch = [word for switch in options.switch for word in switch.split()]
-    pipeline = next(p for p in pipelines(options.number + 1, options.seed) if p.number == options.number)
     folder = tempfile.mkdtemp(prefix="halo-shrink-")
     best, reason = shrink(options, pipeline, folder)
     print(f"# {pipeline.size[0]}x{pipeline.size[1]} {[(p.name, p.contents) for p in pipeline.inputs]} "
           f"{ {k: v[1] for k, v in pipeline.params.items()} } {' '.join(options.switch)}")
+    print(options.tuning, end="")
     print(best.script if best else "# no failure")
     print(f"# {reason}")
     shutil.rmtree(folder)
