@@ -62,7 +62,8 @@ typedef struct halo_options {
 
     /* What halo_show and the halo_build functions aim at; layouts don't change how halo_run sees pictures. */
     const char *target;                 /* LLVM triple; NULL: this machine's */
-    const char *const *cpus;            /* processors, the plainest first, or "native"; NULL: x86-64-v3 (to run and show: native) */
+    const char *const *cpus;            /* processors, the plainest first, or "native"; NULL: x86-64-v3 (to run and show: native). To
+                                         * run, the first counts, and this machine has to be able to run its code */
     size_t      n_cpus;
     const char *const *layouts;         /* "src=planar", "out=bgra" */
     size_t      n_layouts;
