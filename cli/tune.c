@@ -55,8 +55,10 @@ static void fill(halo_picture *p, const halo_input *input)
     size_t n = (size_t)p->lanes;
     for (int d = 0; d < HALO_MAX_RANK; d++)
         n *= (size_t)p->image.extent[d];
-    double full = p->kind == HALO_KIND_U8 || p->kind == HALO_KIND_I8 ? 127 : p->kind >= HALO_KIND_F16 || p->kind == HALO_KIND_BOOL ? 1 : 32767;
-    double low = input->has_range ? input->low : 0, high = input->has_range ? input->high : full;
+    static const double fulls[] = {[HALO_KIND_BOOL] = 1, [HALO_KIND_U8] = 255, [HALO_KIND_I8] = 127, [HALO_KIND_U16] = 65535,
+                                   [HALO_KIND_I16] = 32767, [HALO_KIND_U32] = 65535, [HALO_KIND_I32] = 32767, [HALO_KIND_F16] = 1,
+                                   [HALO_KIND_F32] = 1};
+    double low = input->has_range ? input->low : 0, high = input->has_range ? input->high : fulls[p->kind];
     size_t row = (size_t)(p->lanes * p->image.extent[0]);
     uint32_t noise = 1;
     for (size_t i = 0; i < n; i++) {
@@ -156,12 +158,15 @@ static int write_tuning(tuner *t, const char *lines, double before_ms, double af
 {
     char *others = lines_of(t, true), measured[200];
     const int32_t *extent = t->in[0].extent;
-    int n = t->signature->n_inputs ? snprintf(measured, sizeof measured, "measured %dx%d, ", extent[0], extent[1]) : snprintf(measured, sizeof measured, "measured ");
-    snprintf(measured + n, sizeof measured - (size_t)n, "%d thread%s: %.3g ms, before %.3g ms", t->n_threads, t->n_threads == 1 ? "" : "s", after_ms, before_ms);
+    int n = snprintf(measured, sizeof measured, "measured ");
+    if (t->signature->n_inputs)
+        n += snprintf(measured + n, sizeof measured - (size_t)n, "%dx%d, ", extent[0], extent[1]);
+    snprintf(measured + n, sizeof measured - (size_t)n, "%d thread%s: %.3g ms, before %.3g ms", t->n_threads,
+             t->n_threads == 1 ? "" : "s", after_ms, before_ms);
     size_t room = strlen(others) + strlen(lines) + strlen(t->pipe_line) + sizeof measured + 256;
     char *text = must(malloc(room));
-    n = snprintf(text, room, "halo tuning 1\n# By `halo tune`: choices that were faster. No bit of a result depends on them; lines may be deleted.\n"
-                                 "%s%s %s\n%s", others, t->pipe_line, measured, lines);
+    n = snprintf(text, room, "halo tuning 1\n# By `halo tune`: choices that were faster. No bit of a result depends on them; any line may go.\n"
+                             "%s%s %s\n%s", others, t->pipe_line, measured, lines);
     halo_message error;
     int status = halo_write_file(t->path, text, (size_t)n, &error) == HALO_OK ? EXIT_FINE : report_error(t->report, "%s", error.text);
     free(others);
@@ -237,6 +242,11 @@ static int prepare_and_tune(tuner *t)
         status = tune(t);
     for (size_t i = 0; t->inputs && i < t->signature->n_inputs; i++)
         halo_picture_release(&t->inputs[i]);
+    free(t->inputs);
+    free(t->in);
+    free(t->pipe_line);
+    free(t->had_lines);
+    halo_free(t->had);
     halo_threads_free(t->threads);
     halo_arguments_free(t->arguments);
     halo_program_free(program);
@@ -290,5 +300,11 @@ int command_tune(int argc, char **argv)
     t.path = tuning_path(t.script);
     t.compile.cpus = t.cpu ? &t.cpu : NULL;
     t.compile.n_cpus = t.cpu != NULL;
-    return prepare_and_tune(&t);
+    int status = prepare_and_tune(&t);
+    for (size_t i = 0; i < t.n_assignments; i++)
+        free(t.assignments[i].name);
+    free(t.assignments);
+    free(t.pictures.items);
+    free(t.path);
+    return status;
 }

@@ -6,7 +6,8 @@
 #include "cli/run.h"
 
 typedef struct tuner {
-    const char  *script, *path, *cpu;        /* path: of the tuning file */
+    const char  *script, *cpu;
+    char        *path;                       /* of the tuning file */
     strings      pictures;
     assignment  *assignments; size_t n_assignments;
     halo_options compile;
