@@ -56,12 +56,13 @@ static bool lanes_fit(const cpu_stage *c, int lanes) { return lanes == c->most_l
 void tuning_shape(cpu_schedule *s, cpu_stage *c)
 {
     const tensor_stage *t = stage_at(s->pipe, c->stage);
-    const cpu_choice *lanes = find_choice(s, CHOICE_lanes, t->name);
+    const cpu_choice *lanes = c->phases ? NULL : find_choice(s, CHOICE_lanes, t->name);        /* phases are joined to rows in one way only */
     if (lanes && lanes_fit(c, lanes->value)) c->lanes = lanes->value;
     else if (lanes && lanes->name[0] != '*') s->choices_used[lanes - tuning_of(s)->choices] = false;
-    const cpu_choice *rows = t->rank > 1 ? find_choice(s, CHOICE_rows, t->name) : NULL, *vectors = find_choice(s, CHOICE_vectors, t->name);
+    const cpu_choice *rows = t->rank > 1 && !c->phases ? find_choice(s, CHOICE_rows, t->name) : NULL, *vectors = find_choice(s, CHOICE_vectors, t->name);
     if (rows && (rows->name[0] != '*' || code_length(s, c, rows->value, 1) <= SHORT_CODE)) c->group = rows->value;
     if (vectors && (vectors->name[0] != '*' || code_length(s, c, c->group, vectors->value) <= SHORT_CODE)) c->unroll = vectors->value;
+    if (c->phases) c->phases->as->unroll = c->unroll;
 }
 
 void tuning_plan(cpu_schedule *s, int32_t *tile_width, int32_t *tile_rows, int32_t *stream)
@@ -95,8 +96,8 @@ static void stage_choices(cpu_schedule *s, const cpu_stage *c, text *out)
     static const int counts[] = { 1, 2, 4, 8 };
     const tensor_stage *t = stage_at(s->pipe, c->stage);
     if (c->flat && t->type.lanes > 1) text_printf(out, "planes %s\n", t->name);
-    for (int lanes = c->most_lanes; lanes_fit(c, lanes); lanes /= 2) if (lanes != c->lanes) text_printf(out, "lanes %s %d\n", t->name, lanes);
-    for (int k = 0; k < 4 && t->rank > 1; k++)
+    for (int lanes = c->most_lanes; !c->phases && lanes_fit(c, lanes); lanes /= 2) if (lanes != c->lanes) text_printf(out, "lanes %s %d\n", t->name, lanes);
+    for (int k = 0; k < 4 && t->rank > 1 && !c->phases; k++)
         if (counts[k] != c->group && code_length(s, c, counts[k], c->unroll) <= SHORT_CODE) text_printf(out, "rows %s %d\n", t->name, counts[k]);
     for (int k = 0; k < 4; k++)
         if (counts[k] != c->unroll && code_length(s, c, c->group, counts[k]) <= SHORT_CODE) text_printf(out, "vectors %s %d\n", t->name, counts[k]);
@@ -104,9 +105,8 @@ static void stage_choices(cpu_schedule *s, const cpu_stage *c, text *out)
 
 void tuning_alternatives(cpu_schedule *s, text *out)
 {
-    static const char *const whole[] = { "rows * 1", "rows * 2", "rows * 4", "vectors * 1", "vectors * 2", "vectors * 4",
-                                         "tile 256x0", "tile 512x0", "tile 1024x0", "tile 2048x0", "tile 0x16", "tile 0x64",
-                                         "stream always", "stream never" };
+    static const char *const whole[] = { "tile 256x0", "tile 512x0", "tile 1024x0", "tile 2048x0", "tile 0x16", "tile 0x64", "stream always",
+                                         "stream never", "rows * 1", "rows * 2", "rows * 4", "vectors * 1", "vectors * 2", "vectors * 4" };
     for (size_t k = 0; k < sizeof whole / sizeof *whole; k++) text_printf(out, "%s\n", whole[k]);
     for (uint32_t k = 0; k < s->sections.count; k++)
         for (uint32_t j = 0; j < s->sections.items[k].stages.count; j++) {

@@ -17,6 +17,10 @@ SLOW = """pipe slow(src: image u8x3) -> image u8x3
 """
 
 
+# Little to try, and the same bad hint.
+BLOCKS = "pipe slow(src: image u8) -> image u8\n{\n    @tile(8, 1)\n    out = u8(255 - src)\n    return out\n}\n"
+
+
 class Tune(HaloTest):
     def setUp(self):
         super().setUp()
@@ -52,17 +56,17 @@ class Tune(HaloTest):
                 self.assertEqual(self.kernel("--no-tune"), plain, line)
 
     def test_a_choice_is_made(self):
-        self.tuned("rows out 4", "vectors out 2", "planes out", "skip tabulate")
-        self.assertRegex(self.kernel(), r"stage %out .* to memory planes lanes=\d+ unroll=2 rows=4 ")
-        self.tuned("rows * 4", "rows out 1")
+        self.tuned("rows out 3", "vectors out 2", "planes out", "skip tabulate")
+        self.assertRegex(self.kernel(), r"stage %out .* to memory planes lanes=\d+ unroll=2 rows=3 ")
+        self.tuned("rows * 3", "rows out 1")
         self.assertRegex(self.kernel(), r"stage %out .* rows=1 ")
 
     def test_other_processors(self):
-        self.tuned("rows out 4", head="pipe slow cpu x86-64-v2 measured 640x480")
+        self.tuned("rows out 3", head="pipe slow cpu x86-64-v2 measured 640x480")
         self.assertEqual(self.kernel("--cpu", "x86-64-v3"), self.kernel("--cpu", "x86-64-v3", "--no-tune"))
-        self.tuned("rows out 4", "skip integers", head="pipe slow cpu x86-64-v3 measured 640x480")
-        self.assertIn("rows=4", self.kernel("--cpu", "x86-64-v3"))
-        self.assertIn("tuned for x86-64-v3, measured 640x480: rows out 4, skip integers\n",
+        self.tuned("rows out 3", "skip integers", head="pipe slow cpu x86-64-v3 measured 640x480")
+        self.assertIn("rows=3", self.kernel("--cpu", "x86-64-v3"))
+        self.assertIn("tuned for x86-64-v3, measured 640x480: rows out 3, skip integers\n",
                       self.halo("explain", "slow.pipe", "--cpu", "x86-64-v3").stdout)
         self.assertIn("the choices for x86-64-v3 are not for x86-64-v2\n",
                       self.halo("explain", "slow.pipe", "--strict", "--cpu", "x86-64-v2").stdout)
@@ -73,8 +77,8 @@ class Tune(HaloTest):
             self.assertNotEqual(self.read("tuned.ll"), self.read("plain.ll"))
 
     def test_explain_json(self):
-        self.tuned("rows out 4")
-        self.assertEqual(json.loads(self.halo("explain", "slow.pipe", "--json").stdout)["tuned"], ["rows out 4"])
+        self.tuned("rows out 3")
+        self.assertEqual(json.loads(self.halo("explain", "slow.pipe", "--json").stdout)["tuned"], ["rows out 3"])
         self.assertEqual(json.loads(self.halo("explain", "slow.pipe", "--json", "--no-tune").stdout)["tuned"], [])
 
     def test_what_does_not_fit_is_a_warning(self):
@@ -86,7 +90,7 @@ class Tune(HaloTest):
             self.tuned(line)
             self.assertEqual(self.result(says=[*says, "run `halo tune` again"]), expected)
             self.assertEqual(self.halo("run", "slow.pipe", "p.ppm", "-o", "o.ppm", "--no-tune").stderr, "")
-        self.tuned("rows out 4", head="pipe slwo cpu znver4")
+        self.tuned("rows out 3", head="pipe slwo cpu znver4")
         self.assertEqual(self.result(says=["slow.pipe.tune:2:1: warning[W0702]", "no pipe `slwo`", "did you mean `slow`?"]), expected)
         self.tuned("rows uot 4", head="pipe slow cpu x86-64-v3")
         for words in (("build", "-o", "a.o"), ("explain", "--cpu", "x86-64-v3"), ("show", "--stage", "kernel", "--cpu", "x86-64-v3")):
@@ -105,15 +109,16 @@ class Tune(HaloTest):
         self.assertFalse(self.exists("n.ppm") or self.exists("n.o"))
 
     def test_command(self):
+        self.write("slow.pipe", BLOCKS)
         expected = self.result("--interpret")
         other = "pipe slow cpu m68k measured once\nrows out 2\n"
         self.write("slow.pipe.tune", "halo tuning 1\n" + other)
-        said = self.halo("tune", "slow.pipe", "--size", "400x200", "--threads", "1", "--seconds", "8").stdout
+        said = self.halo("tune", "slow.pipe", "--size", "200x100", "--threads", "1", "--seconds", "30").stdout
         self.assertIn("% of the time, kept\n", said)
         found = re.search(r"([\d.]+) ms became ([\d.]+) ms, ([\d.]+) times as fast", said)
-        self.assertGreater(float(found[3]), 1.03)
+        self.assertGreater(float(found[3]), 1.5)
         written = self.read("slow.pipe.tune").decode()
-        self.assertRegex(written, rf"{self.choices()[0]} measured 400x200, 1 thread: {found[2]} ms, before {found[1]} ms\n")
+        self.assertRegex(written, rf"{self.choices()[0]} measured 200x100, 1 thread: {found[2]} ms, before {found[1]} ms\n")
         self.assertIn(other, written)
         self.assertEqual(self.result(), expected)
         self.halo("tune", "slow.pipe", "p.ppm", "--seconds", "1", "--quiet", "--threads", "1")
