@@ -41,6 +41,10 @@ typedef struct splat_entry { LLVMValueRef scalar, vector; int lanes; } splat_ent
 typedef enum entry_kind { ENTRY_row, ENTRY_moved_row, ENTRY_field, ENTRY_plane, ENTRY_view, ENTRY_destination, ENTRY_lookup } entry_kind;
 typedef struct row_entry { entry_kind kind; int edge; int32_t number; int plane; LLVMValueRef value; } row_entry;
 
+/* Columns that a vector of lanes reads (emit_near.c): where lane 0 does (i64), how far from there the others do, and whether all lie
+ * within one vector, or two, from there. */
+typedef struct near_columns { LLVMValueRef varying, first, offsets, within[2]; } near_columns;
+
 typedef struct row_store { LLVMValueRef at, value; int element_bytes; } row_store;
 
 typedef struct emitter {
@@ -66,6 +70,7 @@ typedef struct emitter {
     uint8_t    *varying, *looping;    /* per node: 1 + whether it changes along the row, holds a fold; 0: not asked yet */
     LIST(splat_entry) splats;
     LIST(row_entry)   rows;
+    LIST(near_columns) near;
     LIST(row_store)   stores;         /* of the body at hand, not written yet */
 } emitter;
 

@@ -422,14 +422,21 @@ axis_index emit_axis_index(emitter *e, ref load, int d, int u, int row, bool vec
 }
 
 /* Along a row the driver says where the columns begin and end: so stages of different extents share their code. */
+void emit_column_bounds(emitter *e, const cpu_read *read, LLVMValueRef *lo, LLVMValueRef *hi)
+{
+    const cpu_edge *edge = &e->stage->edges.items[read->edge];
+    LLVMTypeRef i32 = LLVMInt32TypeInContext(emit_context(e));
+    tensor_stage s = *stage_at(e->pipe, edge->stage);
+    *lo = edge->finds_rows ? emit_scalar(e, s.lo[0], 0) : emit_edge_field(e, read->edge, offsetof(haloi_rows, first_column), i32);
+    *hi = edge->finds_rows ? emit_scalar(e, s.hi[0], 0) : emit_edge_field(e, read->edge, offsetof(haloi_rows, last_column), i32);
+}
+
 axis_index emit_column_index(emitter *e, const cpu_read *read, int u, int row, bool vector)
 {
-    if (e->stage->edges.items[read->edge].finds_rows) return emit_axis_index(e, read->load, 0, u, row, vector);
     if (node_at(e->pipe, read->load)->border[0] == BORDER_none)
         return (axis_index){ emit_part(e, load_index(e->pipe, read->load, 0), u, row, 0, vector), NULL };
-    LLVMTypeRef i32 = LLVMInt32TypeInContext(emit_context(e));
-    LLVMValueRef lo = emit_edge_field(e, read->edge, offsetof(haloi_rows, first_column), i32);
-    LLVMValueRef hi = emit_edge_field(e, read->edge, offsetof(haloi_rows, last_column), i32);
+    LLVMValueRef lo, hi;
+    emit_column_bounds(e, read, &lo, &hi);
     if (vector) { lo = emit_splat(e, lo); hi = emit_splat(e, hi); }
     return bounded_index(e, read->load, 0, lo, hi, u, row, vector);
 }
@@ -584,6 +591,12 @@ static void load_row_gather(emitter *e, const cpu_read *read, int u, int row, bo
     }
 }
 
+void emit_row_gather(emitter *e, const cpu_read *read, LLVMValueRef *parts)
+{
+    int n = emit_components(e, read->load);
+    for (int k = 0; k < e->unroll * e->group; k++) load_row_gather(e, read, k / e->group, k % e->group, true, parts + k * n);
+}
+
 /* ---- a load node --------------------------------------------------------------------------------------------------------- */
 
 static const cpu_read *find_read(emitter *e, ref r)
@@ -604,7 +617,7 @@ void emit_load(emitter *e, ref r, node_value *out)
     assert(read && "a load that the schedule doesn't know");
     const cpu_edge *edge = &e->stage->edges.items[read->edge];
     int n = emit_components(e, r), n_u = out->varies ? e->unroll : 1;
-    if (out->varies && (emit_lookup(e, read, out->parts) || emit_pixels(e, read, out->parts))) return;
+    if (out->varies && (emit_lookup(e, read, out->parts) || emit_pixels(e, read, out->parts) || emit_near(e, read, out->parts))) return;
     for (int u = 0; u < n_u; u++)
         for (int row = 0; row < e->group; row++) {
             LLVMValueRef parts[TENSOR_MAX_LANES];

@@ -5,7 +5,7 @@
 
 Reads `halo show --stage asm`: every innermost loop that has packed multiply-adds (packed adds, where the taps are whole numbers)
 holds no jump and no call but what ends it.
-Loops of little arithmetic also have streaming stores, as wide as their vectors.
+Loops of little arithmetic also have streaming stores, as wide as their vectors. A resampled row is read by permutations.
 """
 import argparse
 import os
@@ -35,6 +35,10 @@ STREAMS = {
     "narrow": ("pipe narrow(src: image f32) -> image u8 { return u8(src * 255) }", False),
     "heavy": (f"pipe heavy(src: image f32) -> image f32 {{ return conv(pad(src, edge), {TAPS}) }}", False),
 }
+
+# Rows that are resampled, their columns from a table, are not gathered alone: permutations of one vector and of two, on x86-64-v4.
+RESAMPLED = "pipe resampled(src: image u8x3) -> image u8x3 { return u8(resize(src, src.width // 2, src.height // 2, lanczos)) }"
+PERMUTATIONS = (re.compile(r"^\s+vpermps\s.*%zmm"), re.compile(r"^\s+vperm[it]2ps\s.*%zmm"))
 
 LABEL = re.compile(r"^(\.?[\w.$]+):")
 JUMP = re.compile(r"^\s+(j\w+)\s+(\.L\w+)")
@@ -94,15 +98,15 @@ def check_streams(name, assembly, streams):
     expect(bool(stores) == streams and len(wide) == len(stores), f"{name}: streaming stores {stores}")
 
 
-def assembly_of(options, folder, name, text):
+def assembly_of(options, folder, name, text, cpu="x86-64-v3"):
     path = os.path.join(folder, name + ".pipe")
     with open(path, "w", encoding="ascii") as file:
         file.write(text + "\n")
-    return assembly_at(options, path)
+    return assembly_at(options, path, cpu)
 
 
-def assembly_at(options, path):
-    done = subprocess.run([options.halo, "show", path, "--stage", "asm", "--cpu", "x86-64-v3"], capture_output=True, text=True, timeout=120)
+def assembly_at(options, path, cpu="x86-64-v3"):
+    done = subprocess.run([options.halo, "show", path, "--stage", "asm", "--cpu", cpu], capture_output=True, text=True, timeout=120)
     expect(done.returncode == 0, f"halo show {path}: {done.stderr}")
     return done.stdout
 
@@ -127,6 +131,9 @@ def main():
         check("blur", assembly_at(options, os.path.join(ROOT, "examples", "blur.pipe")), 4, WHOLE)
         for name, (text, streams) in STREAMS.items():
             check_streams(name, assembly_of(options, folder, name, text), streams)
+        resampled = assembly_of(options, folder, "resampled", RESAMPLED, "x86-64-v4").splitlines()
+        for permutation in PERMUTATIONS:
+            expect(any(permutation.match(line) for line in resampled), f"resampled: no {permutation.pattern}")
     print(f"{len(failures)} failed" if failures else "all passed")
     return 1 if failures else 0
 
