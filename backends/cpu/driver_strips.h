@@ -211,6 +211,7 @@ static void point_edges(worker *w, const plan_stage *s, int32_t y, int32_t n_row
         }
     }
     w->frame.rows = w->edge_rows + first;
+    w->frame.slots = slots + s->uniforms;
 }
 
 /* Tables that point_edges filled, for columns whose copied rows are read where they lie. */
@@ -253,6 +254,7 @@ static void call_rows(worker *w, const plan_stage *s, int32_t function, int32_t 
 {
     haloi_row_function f = w->section->run->code->functions[function];
     if (x0 >= x1) return;
+    w->frame.slots = w->section->run->slots + s->uniforms;
     if (s->slab == 1) { f(&w->frame, y, (int32_t)x0, (int32_t)x1); return; }
     const int32_t *slots = w->section->run->slots;
     int64_t bytes = w->destination.plane_bytes * s->planes;

@@ -67,6 +67,7 @@ typedef struct emitter {
     node_value *values;               /* per node */
     uint32_t    n_values;
     LIST(ref)   scoped;               /* nodes that were emitted at scope >= 2, newest last */
+    uint16_t   *slot_of;              /* per node: 1 + the number among the stage's uniforms, or 0 */
     uint8_t    *varying, *looping;    /* per node: 1 + whether it changes along the row, holds a fold; 0: not asked yet */
     LIST(splat_entry) splats;
     LIST(row_entry)   rows;

@@ -44,7 +44,7 @@ static void position_after(emitter *e, LLVMValueRef v)
     else LLVMPositionBuilderAtEnd(e->builder, LLVMGetInstructionParent(v));
 }
 
-/* Are all offsets less than `limit`? */
+/* Do all lanes read less than `limit` columns from lane 0, and none before it? */
 static LLVMValueRef all_below(emitter *e, LLVMValueRef offsets, int limit)
 {
     LLVMValueRef below = LLVMBuildICmp(e->builder, LLVMIntULT, offsets, emit_splat(e, emit_i32(e, limit)), "");

@@ -211,11 +211,25 @@ static bool holds_fold(emitter *e, ref r)
     return holds;
 }
 
+/* A number that the run's setup computed. */
+static LLVMValueRef slot_value(emitter *e, ref r)
+{
+    int kind = node_type(e->pipe, r).kind;
+    LLVMTypeRef t = emit_kind_type(emit_context(e), kind), i32 = LLVMInt32TypeInContext(emit_context(e));
+    LLVMValueRef slots = emit_frame_field(e, offsetof(haloi_frame, slots), LLVMPointerTypeInContext(emit_context(e), 0), "slots");
+    LLVMValueRef v = emit_field(e, slots, 4 * (size_t)(e->slot_of[r] - 1), kind == KIND_f32 ? t : i32, "uniform");
+    return kind == KIND_f32 || t == i32 ? v : LLVMBuildTrunc(e->builder, v, t, "");
+}
+
 static void emit_parts(emitter *e, ref r, node_value *made)
 {
     tensor_op op = (tensor_op)node_at(e->pipe, r)->op;
     made->scope = e->scope;
-    if (op == OP_load) emit_load(e, r, made);
+    if (e->slot_of[r]) {
+        made->parts[0] = slot_value(e, r);
+        for (int row = 1; row < e->group; row++) made->parts[row] = made->parts[0];
+    }
+    else if (op == OP_load) emit_load(e, r, made);
     else if (op == OP_result) emit_fold(e, node_at(e->pipe, r)->payload);      /* remembers all its results */
     else emit_instances(e, r, made);
 }

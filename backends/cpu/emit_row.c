@@ -26,6 +26,8 @@ static void begin(emitter *e, emit_module *m, cpu_stage *stage, const char *name
     e->values = ARENA_ARRAY(m->memory, node_value, e->n_values);
     e->varying = ARENA_ARRAY(m->memory, uint8_t, e->n_values);
     e->looping = ARENA_ARRAY(m->memory, uint8_t, e->n_values);
+    e->slot_of = ARENA_ARRAY(m->memory, uint16_t, e->n_values);
+    for (uint32_t k = 0; stage && k < stage->uniforms.count && k < UINT16_MAX; k++) e->slot_of[stage->uniforms.items[k]] = (uint16_t)(k + 1);
     e->function = LLVMAddFunction(m->module, name, type);
     LLVMSetLinkage(e->function, LLVMInternalLinkage);
     add_attribute(m, e->function, (unsigned)LLVMAttributeFunctionIndex, "nounwind");
@@ -425,6 +427,8 @@ LLVMValueRef emit_setup_function(emit_module *m, const char *name)
         return_unless(&e, emit_scalar(&e, e.pipe->checks.items[k].condition, 0), 1 + (int32_t)k);
     for (uint32_t k = 0; k < m->schedule->slots.count; k++) {
         LLVMValueRef v = emit_scalar(&e, m->schedule->slots.items[k], 0);
+        bool sign = kind_get((kind)node_type(e.pipe, m->schedule->slots.items[k]).kind)->class == 'I';
+        if (LLVMTypeOf(v) != LLVMFloatTypeInContext(m->context)) v = LLVMBuildIntCast2(e.builder, v, i32_type(m), sign, "");
         LLVMValueRef at = emit_byte_offset(&e, LLVMGetParam(e.function, 1), emit_i64(&e, 4 * (int64_t)k));
         LLVMBuildStore(e.builder, v, at);
     }

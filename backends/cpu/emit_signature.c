@@ -4,7 +4,8 @@
  * everything that ends up in the code does. */
 #include "backends/cpu/emit.h"
 
-typedef struct numbering { uint32_t *local; LIST(uint32_t) folds; text *out; emit_module *m; cpu_stage *stage; } numbering;
+/* local: per node, its place in the text, from 1; slots: of those that rows read from the frame, whose values don't matter. */
+typedef struct numbering { uint32_t *local, *slots, count; LIST(uint32_t) folds; text *out; emit_module *m; cpu_stage *stage; } numbering;
 
 static uint32_t fold_number(numbering *n, uint32_t fold)
 {
@@ -25,7 +26,7 @@ static void describe_edge(numbering *n, const cpu_edge *e)
     text_printf(n->out, " m%d.%d", m->planar, m->bgra);
     bool whole = e->kind == READ_anywhere || e->finds_rows;
     if (e->kind != READ_anywhere && s->rank > 2) text_printf(n->out, " #%d", e->memory);
-    for (int d = 0; d < s->rank && whole; d++) text_printf(n->out, " %u..%u", s->lo[d], s->hi[d]);
+    for (int d = 0; d < s->rank && whole; d++) if (edge_uses_bounds(e, d)) text_printf(n->out, " %u..%u", s->lo[d], s->hi[d]);
 }
 
 static void describe_fold(numbering *n, uint32_t fold)
@@ -64,22 +65,40 @@ static void describe_node(numbering *n, ref r)
     for (int k = 0; k < node->n_args; k++) text_printf(n->out, " %u", n->local[node_arg(p, r, k)]);
 }
 
+static void describe(numbering *n, ref r)
+{
+    const tensor_pipe *p = n->m->schedule->pipe;
+    if (r == 0 || n->local[r]) return;
+    const tensor_node *node = node_at(p, r);
+    if (n->slots[r]) {
+        text_printf(n->out, "\nslot %u %d", n->slots[r], node->type.kind);
+        n->local[r] = ++n->count;
+        return;
+    }
+    for (int k = 0; k < node->n_args; k++) describe(n, node_arg(p, r, k));
+    if (node->op == OP_result) {
+        tensor_fold f = *fold_at(p, node->payload);
+        for (int b = 0; b < f.n_binders; b++) { describe(n, f.lo[b]); describe(n, f.hi[b]); }
+        describe(n, f.where);
+        for (int a = 0; a < f.n_accs; a++) { describe(n, f.init[a]); describe(n, f.next[a]); }
+    }
+    describe_node(n, r);
+    n->local[r] = ++n->count;
+}
+
 char *emit_signature(emit_module *m, cpu_stage *stage, ref body, int group, int unroll)
 {
     tensor_pipe *p = m->schedule->pipe;
     text out = { 0 };
-    ref_list nodes = { 0 };
-    reached_nodes(p, m->memory, &body, 1, &nodes);
-    numbering n = { .local = ARENA_ARRAY(m->memory, uint32_t, p->nodes.count), .out = &out, .m = m, .stage = stage };
+    uint32_t n_nodes = p->nodes.count;
+    numbering n = { .local = ARENA_ARRAY(m->memory, uint32_t, n_nodes), .slots = ARENA_ARRAY(m->memory, uint32_t, n_nodes), .out = &out, .m = m, .stage = stage };
+    for (uint32_t k = 0; k < stage->uniforms.count; k++) n.slots[stage->uniforms.items[k]] = k + 1;
     const cpu_memory *to = stage->sink ? &m->schedule->memories.items[stage->memory] : NULL;
     text_printf(&out, "lanes %d stream %d unroll %d rows %d flat %d planes %d bgra %d type %d.%d", stage->lanes, stage->stream_bytes, unroll, group, stage->flat,
                 to ? to->planar : !stage->flat, to ? to->bgra : 0, node_type(p, body).kind, node_type(p, body).lanes);
     if (stage->phases) text_printf(&out, " phases %d.%d", stage->phases->columns, stage->phases->rows);
     for (uint32_t k = 0; k < stage->edges.count; k++) describe_edge(&n, &stage->edges.items[k]);
-    for (uint32_t k = 0; k < nodes.count; k++) {
-        n.local[nodes.items[k]] = k + 1;
-        describe_node(&n, nodes.items[k]);
-    }
+    describe(&n, body);
     char *copy = arena_string(m->memory, out.bytes ? out.bytes : "", out.count);
     text_free(&out);
     return copy;

@@ -66,6 +66,7 @@ typedef struct plan_stage {
     int32_t value_y;               /* rows above and below exist and are made by fill_y */
     int32_t ends_stay;             /* the border value along x is the same for all rows: a slot's ends are filled once */
     int32_t fill_x, fill_y;        /* functions that fill columns with the border value of an axis; -1: none */
+    int32_t uniforms;              /* the first of the slots that its functions read */
     int32_t cost;                  /* slot: operations a pixel, for cancel, progress and the counter */
     int32_t operand_bytes;         /* of an operation on one component, as vectors have it */
     int32_t streams;               /* a sink whose functions have streaming stores */
@@ -102,7 +103,7 @@ typedef struct haloi_rows {
 typedef struct haloi_view { char *data; int64_t stride[5]; int64_t plane_bytes; } haloi_view;
 
 typedef struct haloi_frame {
-    const int32_t    *slots;
+    const int32_t    *slots;       /* from the stage's first on */
     const void       *params;
     const int32_t    *dims;
     const haloi_view *views;       /* one per memory */

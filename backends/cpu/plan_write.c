@@ -56,6 +56,8 @@ static plan_stage write_stage(cpu_schedule *s, const cpu_stage *c, int32_t first
     if (c->value_x) w.fill_x = (*function)++;
     if (c->value_y) w.fill_y = (*function)++;
     bounds_slots(s, c->stage, w.lo, w.hi);
+    w.uniforms = (int32_t)s->slots.count;
+    for (uint32_t k = 0; k < c->uniforms.count; k++) LIST_PUSH(s->memory, s->slots, c->uniforms.items[k]);
     return w;
 }
 

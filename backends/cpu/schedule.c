@@ -172,5 +172,6 @@ cpu_schedule *cpu_schedule_make(tensor_pipe *p, const cpu_options *options, cpu_
     for (uint32_t k = 0; k < s->plan.dispatches.count; k++) make_section(s, k);
     schedule_shapes(s);
     allow_in_place(s);
+    schedule_uniforms(s);
     return s;
 }

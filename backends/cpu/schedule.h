@@ -33,6 +33,14 @@ typedef struct cpu_edge {
     bool      ahead;                /* the row function asks for the memory's rows that its next call reads first */
 } cpu_edge;
 
+/* Does the code look at the bounds of the stage that it reads, not only the driver? */
+static inline bool edge_uses_bounds(const cpu_edge *e, int d)
+{
+    if (d >= 2) return true;
+    if (e->kind == READ_row && (d ? e->border_y : e->border_x) == BORDER_none) return false;
+    return e->kind == READ_anywhere || e->finds_rows;
+}
+
 /* One load of a stage's body. */
 typedef struct cpu_read {
     ref load;
@@ -69,6 +77,7 @@ typedef struct cpu_stage {
     LIST(cpu_edge) edges;
     LIST(cpu_read) loads;
     cpu_phases *phases;             /* or NULL */
+    LIST(ref) uniforms;             /* numbers that its rows find in slots of their own, one after another */
 } cpu_stage;
 
 typedef struct cpu_section {
@@ -123,6 +132,8 @@ void tuning_check(cpu_schedule *s, diags *d);                               /* w
 void tuning_alternatives(cpu_schedule *s, text *out);                       /* lines of a tuning file */
 void tuning_explain(cpu_schedule *s, text *out);
 void tuning_json(cpu_schedule *s, text *out);                               /* the lines, as strings */
+/* uniforms.c: last, when all else is settled */
+void schedule_uniforms(cpu_schedule *s);
 
 /* work.c */
 double node_operations(const tensor_node *n);

@@ -382,6 +382,7 @@ static void choose_shape(shape_maker *m, cpu_stage *c)
     else if (c->group == 1 && f.vector_nodes * planes <= 48 && f.vector_nodes >= HEAVY_NODES * (int)c->loads.count) c->unroll = 6;
     else if (c->group == 1 && f.vector_nodes * planes <= 48) c->unroll = 2;
     if (!f.loops && c->group == 1 && row_taps(c) >= LONG_ROW) long_row(m, c, f.vector_nodes * planes);
+    if (t->rank == 1) c->unroll = 1;           /* one row, once a run: not worth the code */
     c->operations = f.operations < 1 ? 1 : f.operations;
     c->vector_nodes = f.vector_nodes;
     c->phases = phases_make(m->s, c);
