@@ -84,6 +84,7 @@ LLVMTypeRef emit_vector_type(LLVMTypeRef element, int lanes);         /* lanes 1
 LLVMValueRef emit_i32(emitter *e, int32_t v);
 LLVMValueRef emit_i64(emitter *e, int64_t v);
 LLVMValueRef emit_splat(emitter *e, LLVMValueRef scalar);             /* to the body's lanes, in the entry block where possible */
+void emit_take_apart(emitter *e, LLVMValueRef *line, int n, LLVMValueRef *out);       /* the other way: 2 to 4 vectors, end to end, into as many */
 LLVMValueRef emit_interleave(emitter *e, LLVMValueRef *parts, int n); /* 2 to 4 vectors: the first lanes of all, then the second lanes ... */
 LLVMValueRef emit_iota(emitter *e, int first);                        /* <first, first + 1, ...> i32 */
 LLVMValueRef emit_intrinsic(emitter *e, const char *name, LLVMValueRef *args, int n_args);   /* overloaded by the first argument */

@@ -169,6 +169,19 @@ static void store_body(emitter *e, const row_body *body, int u, int row)
     e->x = x;
 }
 
+/* The components of whole pixels, from as many vectors of a flat line. */
+static void store_apart(emitter *e, const row_body *body, int u, int row)
+{
+    int n = e->flat_lanes;
+    LLVMValueRef line[TENSOR_MAX_LANES], parts[TENSOR_MAX_LANES], x = LLVMBuildExactSDiv(e->builder, e->x, emit_i64(e, n), "");
+    if (u) x = LLVMBuildAdd(e->builder, x, emit_i64(e, (int64_t)(u / n) * e->lanes), "");
+    for (int k = 0; k < n; k++) line[k] = body_part(e, body, u + k, row, 0);
+    emit_take_apart(e, line, n, parts);
+    for (int c = 0; c < n; c++) store_elements(e, destination_row(e, row, c), x, parts[c], body->t.kind);
+}
+
+static int vectors_together(const emitter *e) { return e->stage->apart ? e->flat_lanes : 1; }
+
 static void emit_body(emitter *e, const row_body *body, int lanes, int unroll, LLVMValueRef streaming)
 {
     e->lanes = lanes;
@@ -176,9 +189,10 @@ static void emit_body(emitter *e, const row_body *body, int lanes, int unroll, L
     e->scope = 2;
     for (int k = 0; k < body->phases; k++) emit_node(e, body->phase[k]);
     if (lanes > 1 && e->reads) emit_ahead(e);
-    for (int u = 0; u < unroll; u++)
+    for (int u = 0; u < unroll; u += vectors_together(e))
         for (int row = 0; row < e->group; row++) {
-            store_body(e, body, u, row);
+            if (e->stage->apart) store_apart(e, body, u, row);
+            else store_body(e, body, u, row);
             if (!streaming) finish_stores(e, NULL);
         }
     finish_stores(e, streaming);
@@ -215,13 +229,14 @@ static LLVMValueRef steps_loop(emitter *e, const row_body *body, int lanes, int 
     return i;
 }
 
-/* Single vectors to the end; the last one starts at limit - lanes where that is allowed. Returns x after it. */
+/* Single vectors (or as many as make whole pixels) to the end; the last one starts at limit - lanes where that is allowed. Returns x after it. */
 static LLVMValueRef vectors_loop(emitter *e, const row_body *body, int lanes, LLVMValueRef x, LLVMValueRef start, LLVMValueRef limit)
 {
     LLVMBuilderRef b = e->builder;
     LLVMBasicBlockRef back = emit_hoist_begin(e);
+    int together = vectors_together(e), width = lanes * together;
     LLVMValueRef in_place = emit_frame_field(e, offsetof(haloi_frame, no_overlap), i64_type(e->m), "no_overlap");
-    LLVMValueRef last = LLVMBuildSub(b, limit, emit_i64(e, lanes), "last");
+    LLVMValueRef last = LLVMBuildSub(b, limit, emit_i64(e, width), "last");
     LLVMValueRef wide = LLVMBuildICmp(b, LLVMIntSGE, last, start, "");
     LLVMValueRef overlap = LLVMBuildAnd(b, wide, LLVMBuildICmp(b, LLVMIntEQ, in_place, emit_i64(e, 0), ""), "overlap");
     /* In place only whole vectors fit: then the loop ends at `last`, else at the limit. */
@@ -235,10 +250,10 @@ static LLVMValueRef vectors_loop(emitter *e, const row_body *body, int lanes, LL
     LLVMPositionBuilderAtEnd(b, inside);
     LLVMValueRef late = LLVMBuildICmp(b, LLVMIntSGT, i, last, "");
     e->x = LLVMBuildSelect(b, late, last, i, "");
-    LLVMValueRef next = LLVMBuildAdd(b, e->x, emit_i64(e, lanes), "");
+    LLVMValueRef next = LLVMBuildAdd(b, e->x, emit_i64(e, width), "");
     /* The last vector overlaps what was streamed, unaligned. */
     LLVMValueRef streaming = asked_to_stream(e);
-    emit_body(e, body, lanes, 1, streaming ? LLVMBuildAnd(b, streaming, LLVMBuildNot(b, late, ""), "") : NULL);
+    emit_body(e, body, lanes, together, streaming ? LLVMBuildAnd(b, streaming, LLVMBuildNot(b, late, ""), "") : NULL);
     LLVMAddIncoming(i, (LLVMValueRef[]){ x, next }, (LLVMBasicBlockRef[]){ before, LLVMGetInsertBlock(b) }, 2);
     LLVMBuildBr(b, head);
     LLVMPositionBuilderAtEnd(b, done);
@@ -343,7 +358,7 @@ static LLVMValueRef emit_columns(emit_module *m, cpu_stage *stage, int group, re
     if (in_phases) phase_columns(&e, stage->phases, &body, start, limit);
     else {
         LLVMValueRef x = vector_columns(&e, &body, stage->lanes, unroll, start, limit);
-        if (group == 1 || group_columns(stage, t.lanes) == 0) steps_loop(&e, &body, 1, 1, x, limit);
+        if (group == 1 || group_columns(stage, t.lanes) == 0) steps_loop(&e, &body, 1, vectors_together(&e), x, limit);
     }
     LLVMBuildRetVoid(e.builder);
     LLVMPositionBuilderAtEnd(e.builder, e.entry);

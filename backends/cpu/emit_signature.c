@@ -94,7 +94,7 @@ char *emit_signature(emit_module *m, cpu_stage *stage, ref body, int group, int 
     numbering n = { .local = ARENA_ARRAY(m->memory, uint32_t, n_nodes), .slots = ARENA_ARRAY(m->memory, uint32_t, n_nodes), .out = &out, .m = m, .stage = stage };
     for (uint32_t k = 0; k < stage->uniforms.count; k++) n.slots[stage->uniforms.items[k]] = k + 1;
     const cpu_memory *to = stage->sink ? &m->schedule->memories.items[stage->memory] : NULL;
-    text_printf(&out, "lanes %d stream %d unroll %d rows %d flat %d planes %d bgra %d type %d.%d", stage->lanes, stage->stream_bytes, unroll, group, stage->flat,
+    text_printf(&out, "lanes %d stream %d unroll %d rows %d flat %d.%d planes %d bgra %d type %d.%d", stage->lanes, stage->stream_bytes, unroll, group, stage->flat, stage->apart,
                 to ? to->planar : !stage->flat, to ? to->bgra : 0, node_type(p, body).kind, node_type(p, body).lanes);
     if (stage->phases) text_printf(&out, " phases %d.%d", stage->phases->columns, stage->phases->rows);
     for (uint32_t k = 0; k < stage->edges.count; k++) describe_edge(&n, &stage->edges.items[k]);

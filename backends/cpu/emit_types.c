@@ -102,6 +102,17 @@ LLVMValueRef emit_interleave(emitter *e, LLVMValueRef *parts, int n)
     return LLVMBuildShuffleVector(e->builder, low, high, LLVMConstVector(mask, (unsigned)(e->lanes * n)), "");
 }
 
+void emit_take_apart(emitter *e, LLVMValueRef *line, int n, LLVMValueRef *out)
+{
+    if (e->lanes == 1) { memcpy(out, line, sizeof *line * (size_t)n); return; }
+    LLVMValueRef none = LLVMGetPoison(LLVMTypeOf(line[0])), mask[64];
+    LLVMValueRef low = join(e, line[0], line[1]), high = join(e, n > 2 ? line[2] : none, n > 3 ? line[3] : none);
+    for (int c = 0; c < n; c++) {
+        for (int k = 0; k < e->lanes; k++) mask[k] = emit_i32(e, k * n + c);
+        out[c] = LLVMBuildShuffleVector(e->builder, low, high, LLVMConstVector(mask, (unsigned)e->lanes), "");
+    }
+}
+
 static LLVMTypeRef like(LLVMValueRef v, LLVMTypeRef element)
 {
     LLVMTypeRef t = LLVMTypeOf(v);

@@ -41,12 +41,14 @@ static plan_edge write_edge(cpu_schedule *s, const cpu_edge *e)
                         .border_x = e->kind == READ_row ? e->border_x : BORDER_none };
 }
 
+static bool line_is_flat(const cpu_stage *c) { return c->flat && !c->apart; }
+
 static plan_stage write_stage(cpu_schedule *s, const cpu_stage *c, int32_t first_edge, int32_t *function)
 {
     const tensor_stage *t = stage_at(s->pipe, c->stage);
     int bytes = kind_get((enum kind)t->type.kind)->n_bytes;
     plan_stage w = { .group = c->group, .group_columns = group_columns(c, t->type.lanes), .memory = c->sink ? c->memory : -1, .rank = t->rank, .first_edge = first_edge,
-                     .pixel_bytes = c->flat ? bytes * t->type.lanes : bytes, .planes = c->flat ? 1 : t->type.lanes, .slab = c->planes,
+                     .pixel_bytes = line_is_flat(c) ? bytes * t->type.lanes : bytes, .planes = line_is_flat(c) ? 1 : t->type.lanes, .slab = c->planes,
                      .border_x = c->border_x, .value_y = c->value_y != 0, .fill_x = -1, .fill_y = -1,
                      .ends_stay = c->value_x && depends_of(s->pipe, &s->all, c->value_x)->coords == 0,
                      .cost = schedule_slot(s, stage_work(s, c)), .operand_bytes = s->target.vector_bytes / c->lanes, .streams = c->stream_bytes > 0,

@@ -63,6 +63,7 @@ typedef struct cpu_stage {
     bool     loader;                /* made by the scheduler: copies rows of a memory, borders included */
     bool     copies;                /* a loader whose rows lie in its memory as in its line: readers take them there, but for the ends */
     bool     flat;                  /* pixels are one line of components; x counts components */
+    bool     apart;                 /* flat, but its readers want components in planes: taken apart when they are stored */
     int      lanes, most_lanes;     /* vector lanes of the bulk loop; as many as fit */
     int      unroll;                /* vectors a step */
     int      group;                 /* rows at once */
@@ -150,7 +151,7 @@ static inline int group_columns(const cpu_stage *c, int lanes_a_pixel)
 {
     if (c->group == 1 || c->lanes == 1 || c->phases) return 0;
     for (uint32_t k = 0; k < c->edges.count; k++) if (c->edges.items[k].kind != READ_row && c->edges.items[k].memory >= 0) return 0;
-    return c->flat ? (c->lanes + lanes_a_pixel - 1) / lanes_a_pixel : c->lanes;
+    return c->flat && !c->apart ? (c->lanes + lanes_a_pixel - 1) / lanes_a_pixel : c->lanes;
 }
 
 static inline cpu_stage *section_stage(cpu_section *c, int k) { return &c->stages.items[k]; }

@@ -150,13 +150,24 @@ static bool stage_is_flat(shape_maker *m, const cpu_stage *c)
     return values_are_flat(m, c, t->body, t->type.lanes, seen);
 }
 
-/* A line between two stages lies one way: both are flat or neither. */
+/* Many loads of interleaved pixels are as many times taken apart; their sum is so once. */
+static bool pays_apart(shape_maker *m, const cpu_stage *c)
+{
+    ref_list nodes = { 0 };
+    if (stage_at(m->s->pipe, c->stage)->type.lanes > 4) return false;
+    reached_nodes(m->s->pipe, m->s->memory, &stage_at(m->s->pipe, c->stage)->body, 1, &nodes);
+    for (uint32_t k = 0; k < nodes.count; k++) if (node_at(m->s->pipe, nodes.items[k])->op == OP_result) return true;
+    return false;
+}
+
+/* A line between two stages lies one way: both are flat or neither, or what is made flat is taken apart. */
 static void settle_flat(shape_maker *m)
 {
     cpu_section *section = m->section;
     for (uint32_t k = 0; k < section->stages.count; k++) {
         cpu_stage *c = section_stage(section, (int)k);
         c->flat = stage_is_flat(m, c) && !tuning_wants_planes(m->s, c);
+        c->apart = false;
     }
     for (bool changed = true; changed;) {
         changed = false;
@@ -169,9 +180,10 @@ static void settle_flat(shape_maker *m)
                 int lanes = stage_at(m->s->pipe, from->stage)->type.lanes;
                 if (lanes == 1) continue;
                 bool reads_flat = c->flat && stage_at(m->s->pipe, c->stage)->type.lanes == lanes;
-                if (reads_flat == from->flat) continue;
+                if (reads_flat == (from->flat && !from->apart)) continue;
                 changed = true;
-                if (reads_flat) c->flat = false;
+                if (reads_flat) c->flat = c->apart = false;
+                else if (pays_apart(m, from)) from->apart = true;
                 else from->flat = false;
             }
         }
@@ -388,6 +400,7 @@ static void choose_shape(shape_maker *m, cpu_stage *c)
     c->phases = phases_make(m->s, c);
     if (c->phases) choose_phase_shape(m, c);
     tuning_shape(m->s, c);
+    if (c->apart) c->unroll = t->type.lanes * (c->unroll > t->type.lanes ? 2 : 1);      /* whole pixels */
 }
 
 /* ---- memory between dispatches ------------------------------------------------------------------------------------------ */

@@ -141,7 +141,7 @@ static void stage_text(cpu_schedule *s, cpu_section *section, const cpu_stage *c
     type_name(out, t.type);
     text_string(out, " (");
     for (int d = 0; d < t.rank; d++) { if (d) text_string(out, ", "); range_text(s, t.lo[d], t.hi[d], out); }
-    text_printf(out, ") to %s %s", c->sink ? "memory" : "line", c->flat ? "flat" : "planes");
+    text_printf(out, ") to %s %s", c->sink ? "memory" : "line", c->apart ? "flat to planes" : c->flat ? "flat" : "planes");
     if (c->planes > 1) text_printf(out, " slab=%d", c->planes);
     text_printf(out, " lanes=%d unroll=%d rows=%d operations=%.0f {\n", c->lanes, c->unroll, c->group, c->operations);
     if (!c->sink && c->border_x != BORDER_none) text_printf(out, "    ends %s\n", border_name((border)c->border_x));
@@ -219,7 +219,7 @@ static void explain_stage(cpu_schedule *s, cpu_section *section, const cpu_stage
     if (c->sink && s->plan.because[c->stage]) text_printf(out, " (`%s`)", name_of(s, s->plan.because[c->stage]));
     text_printf(out, "\n      %d vector lanes, %d vector%s a step, %d row%s at once, %s; about %.0f operations a pixel; bulk share %.0f %% of %d columns\n",
                 c->lanes, c->unroll, c->unroll == 1 ? "" : "s", c->group, c->group == 1 ? "" : "s",
-                c->flat && t.type.lanes > 1 ? "components in one flat line" : t.type.lanes > 1 ? "components in planes" : "one component",
+                c->apart ? "components in one flat line, taken apart when stored" : c->flat && t.type.lanes > 1 ? "components in one flat line" : t.type.lanes > 1 ? "components in planes" : "one component",
                 c->operations, 100 * bulk_share(s, c), BULK_COLUMNS);
     if (c->stream_bytes)
         text_printf(out, "      stored past the caches, %d bytes at a time, where %s than the last cache holds and memory binds\n",
