@@ -222,8 +222,9 @@ static void explain_stage(cpu_schedule *s, cpu_section *section, const cpu_stage
                 c->apart ? "components in one flat line, taken apart when stored" : c->flat && t.type.lanes > 1 ? "components in one flat line" : t.type.lanes > 1 ? "components in planes" : "one component",
                 c->operations, 100 * bulk_share(s, c), BULK_COLUMNS);
     if (c->stream_bytes)
-        text_printf(out, "      stored past the caches, %d bytes at a time, where %s than the last cache holds and memory binds\n",
-                    c->stream_bytes, s->memories.items[c->memory].role == MEMORY_scratch ? "it is more" : "the dispatch reads and writes more");
+        text_printf(out, "      stored past the caches, %d bytes at a time, where %s and memory binds\n", c->stream_bytes,
+                    s->memories.items[c->memory].role == MEMORY_scratch ? "it is more than the last cache holds"
+                                                                        : "the dispatch reads and writes more than 3/8 of the last cache");
     if (c->phases)
         text_printf(out, "      even and odd %s are made apart\n", c->phases->columns == 1 ? "rows" : c->phases->rows == 1 ? "columns" : "columns and rows");
     explain_reads(s, section, c, out);
