@@ -185,13 +185,10 @@ static ref op_in(narrowing *m, ref r, const ref *args, kind k)
     return n.n_args == 1 ? tensor_op1(p, (tensor_op)n.op, a[0]) : tensor_op2(p, (tensor_op)n.op, a[0], a[1]);
 }
 
-/* Whole values in, so a whole value out, unless it doesn't fit (-32768 // -1). */
+/* Whole values in, so the right low bits out: of |-32768| and -32768 // -1, which don't fit, too. */
 static ref whole_op(narrowing *m, ref r, const ref *args)
 {
     kind k = common_kind(m, r);
-    int op = node_at(m->pipe, r)->op;
-    bool right = op_get((tensor_op)op)->class == CLASS_CMP || op == OP_abs;      /* the bits of |-32768| are those of 32768 */
-    if (!right && !fits(m, r, k)) m->failed = true;
     return m->failed ? r : op_in(m, r, args, k);
 }
 

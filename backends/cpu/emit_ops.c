@@ -75,8 +75,10 @@ static LLVMValueRef floor_division(emitter *e, int kind, LLVMValueRef a, LLVMVal
     if (!is_signed(kind)) {
         result = remainder ? LLVMBuildURem(x, a, safe, "") : LLVMBuildUDiv(x, a, safe, "");
     } else {
-        /* The one quotient that overflows, lowest // -1, wraps: dividing by 1 gives it. */
-        LLVMValueRef minus = integer_like(a, -1), lowest = integer_like(a, kind_get((enum kind)kind)->lowest);
+        /* The one quotient that overflows, lowest // -1, wraps: dividing by 1 gives it. A constant -1 needs no division. */
+        LLVMValueRef minus = integer_like(a, -1);
+        if (b == minus) return remainder ? zero : LLVMBuildNeg(x, a, "");
+        LLVMValueRef lowest = integer_like(a, kind_get((enum kind)kind)->lowest);
         LLVMValueRef overflow = LLVMBuildAnd(x, LLVMBuildICmp(x, LLVMIntEQ, a, lowest, ""), LLVMBuildICmp(x, LLVMIntEQ, safe, minus, ""), "");
         if (!is_constant) safe = pick(e, overflow, one, safe);
         LLVMValueRef q = LLVMBuildSDiv(x, a, safe, ""), r = LLVMBuildSub(x, a, LLVMBuildMul(x, q, safe, ""), "");

@@ -24,6 +24,9 @@ static const sample samples[] = {
     { HEAD("u8") OUT("u8") PIXEL("i32") "$s = sub i32 $a, $b $t = abs i32 $s $out = cast u8 $t " END, 16 },
     /* |-32768| is 32768. */
     { HEAD("i16") OUT("u16") PIXEL("i32") "$t = abs i32 $a $out = cast u16 $t " END, 16 },
+    /* -32768 // -1 is 32768: its low bits are right, but whoever looks at the whole of it needs more. */
+    { HEAD("i16") OUT("u16") PIXEL("i32") "$t = floordiv i32 $a, -1 $out = wrap u16 $t " END, 16 },
+    { HEAD("i16") OUT("u16") PIXEL("i32") "$t = floordiv i32 $a, -1 $out = cast u16 $t " END, 32 },
     /* -(-32768) doesn't fit as a signed number, and -1 not as an unsigned one. */
     { HEAD("i16") OUT("u16") PIXEL("i32") "$t = neg i32 $a $out = cast u16 $t " END, 32 },
     /* Signed against unsigned. */
