@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT
+ * The value of one op on one component as SPIR-V, to the bit what op_evaluate, cast_evaluate and wrap_evaluate (lowering/scalar.h)
+ * compute. In registers every whole number is 32 bits: u8 and u16 with zeros above, i8 and i16 with copies of their sign; i64 is
+ * 64 bits; f16 is an f32 that f16 can hold; bool is a bool. */
+#ifndef HALO_BACKENDS_VULKAN_EMIT_OPS_H
+#define HALO_BACKENDS_VULKAN_EMIT_OPS_H
+
+#include "backends/vulkan/spirv.h"
+#include "lowering/tensor.h"
+
+spv_id emit_kind_type(spirv *m, kind k);
+spv_id emit_constant(spirv *m, kind k, uint32_t bits);
+/* `zero`: a u32 0 that no compiler can see is one: drivers fold x * 0.0 and 0.0 - x wrongly even under NoContraction, so wherever
+ * an operand is a literal zero, one made of it stands in its place. */
+spv_id emit_op(spirv *m, spv_id zero, tensor_op op, kind k, const spv_id *args);      /* k: of the operands. NUM SEL INT FLT CMP LOG */
+spv_id emit_cast(spirv *m, spv_id v, kind from, kind to);
+spv_id emit_wrap(spirv *m, spv_id v, kind from, kind to);
+spv_id emit_bitcast(spirv *m, spv_id v, kind from, kind to);
+/* Between a register and the component's bits in memory, with zeros above in a u32 (bool: 0 or 1; f16: its 16 bits). */
+spv_id emit_from_memory(spirv *m, spv_id bits, kind k);
+spv_id emit_to_memory(spirv *m, spv_id v, kind k);
+
+#endif
