@@ -12,52 +12,6 @@ int schedule_slot(cpu_schedule *s, ref uniform)
     return (int)s->slots.count - 1;
 }
 
-/* ---- outputs --------------------------------------------------------------------------------------------- */
-
-typedef struct reader_search { tensor_pipe *pipe; uint32_t stage; bool found; } reader_search;
-
-static void search_reader(void *user, ref load)
-{
-    reader_search *c = user;
-    if (node_at(c->pipe, load)->payload == c->stage) c->found = true;
-}
-
-static bool has_readers(tensor_pipe *p, uint32_t stage)
-{
-    reader_search c = { p, stage, false };
-    for (uint32_t r = stage + 1; r < p->stages.count && !c.found; r++)
-        if (stage_at(p, r)->kind == STAGE_compute) for_each_load(p, stage_at(p, r)->body, search_reader, &c);
-    return c.found;
-}
-
-static uint32_t identity_stage(tensor_pipe *p, uint32_t of, const char *suffix)
-{
-    tensor_stage original = *stage_at(p, of);
-    char *name = arena_printf(p->memory, "%s.%s", original.name, suffix);
-    uint32_t copy = tensor_stage_new(p, STAGE_compute, tensor_unique_name(p, name), original.type, original.rank, original.where);
-    ref index[TENSOR_MAX_RANK] = { 0 };
-    for (int d = 0; d < original.rank; d++) index[d] = tensor_coord(p, d);
-    ref body = tensor_load(p, of, index, NULL, NULL, original.type);
-    tensor_stage *s = stage_at(p, copy);
-    memcpy(s->lo, original.lo, sizeof s->lo);
-    memcpy(s->hi, original.hi, sizeof s->hi);
-    s->body = body;
-    return copy;
-}
-
-/* An output is a stage that is computed, stored once and read by nobody. */
-static void separate_outputs(tensor_pipe *p)
-{
-    for (uint32_t k = 0; k < p->outputs.count; k++) {
-        uint32_t stage = p->outputs.items[k].stage;
-        bool shared = stage_at(p, stage)->kind != STAGE_compute || has_readers(p, stage);
-        for (uint32_t j = 0; j < k; j++) if (p->outputs.items[j].stage == stage) shared = true;
-        if (!shared) continue;
-        uint32_t copy = identity_stage(p, stage, "out");
-        p->outputs.items[k].stage = copy;
-    }
-}
-
 /* ---- memories ---------------------------------------------------------------------------------------------- */
 
 static int add_memory(cpu_schedule *s, memory_role role, int which, uint32_t stage, cpu_layout layout)
@@ -166,7 +120,7 @@ cpu_schedule *cpu_schedule_make(tensor_pipe *p, const cpu_options *options, cpu_
     s->target = target;
     schedule_slot(s, tensor_i32(s->pipe, 0));
     separate_outputs(s->pipe);
-    unroll_folds(s->pipe, &s->all);
+    unroll_folds(s->pipe, &s->all, (unroll_limits){ .elements = 128, .nodes = 1600 });
     form_dispatches(s->pipe, &s->all, !options->no_fuse && !options->force_border, memory, &s->plan);
     make_memories(s);
     for (uint32_t k = 0; k < s->plan.dispatches.count; k++) make_section(s, k);

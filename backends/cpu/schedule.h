@@ -6,6 +6,7 @@
 
 #include "backends/cpu/cpu.h"
 #include "lowering/dispatch.h"
+#include "lowering/prepare.h"
 
 typedef enum memory_role { MEMORY_input, MEMORY_output, MEMORY_scratch } memory_role;
 
@@ -113,10 +114,6 @@ cpu_schedule *cpu_schedule_make(tensor_pipe *p, const cpu_options *options, cpu_
 
 int schedule_slot(cpu_schedule *s, ref uniform);
 
-/* A private copy in `memory` whose nodes, folds and stages have the same numbers. */
-tensor_pipe *tensor_clone(const tensor_pipe *p, arena *memory);
-/* Replaces folds of few constant iterations by their chains, everywhere. */
-void unroll_folds(tensor_pipe *p, depends *all);
 
 /* schedule_reads.c: loaders, copies for borders, edges and loads of one section. */
 void schedule_reads(cpu_schedule *s, cpu_section *section);

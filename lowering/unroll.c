@@ -1,35 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * Unrolling: a fold of few elements with constant bounds becomes the chain that it stands for, in its own order, so that taps
  * become constant offsets and their weights literals. Longer folds stay loops: code never grows with a kernel's size. */
-#include "backends/cpu/schedule.h"
+#include "lowering/prepare.h"
 
 #include <string.h>
 
-enum { UNROLL_MAX_ELEMENTS = 128, UNROLL_MAX_NODES = 1600, UNROLL_MAX_POOL = 400000 };
+enum { MOST_POOL_NODES = 400000 };
 
-tensor_pipe *tensor_clone(const tensor_pipe *p, arena *memory)
-{
-    tensor_pipe *c = ARENA_NEW(memory, tensor_pipe);
-    *c = *p;
-    c->memory = memory;
-#define CLONE_LIST(list) \
-    (c->list.items = arena_copy(memory, p->list.items, sizeof *p->list.items * p->list.count), c->list.capacity = c->list.count)
-    CLONE_LIST(nodes);
-    CLONE_LIST(args);
-    CLONE_LIST(folds);
-    CLONE_LIST(stages);
-    CLONE_LIST(params);
-    CLONE_LIST(dims);
-    CLONE_LIST(outputs);
-    CLONE_LIST(checks);
-#undef CLONE_LIST
-    c->buckets = arena_copy(memory, p->buckets, sizeof *p->buckets * p->n_buckets);
-    return c;
-}
+typedef struct unroller { depends *all; unroll_limits limits; bool changed; uint32_t fold; ref binder[TENSOR_MAX_BINDERS], acc[TENSOR_MAX_ACCS]; } unroller;
 
-typedef struct unroller { depends *all; bool changed; uint32_t fold; ref binder[TENSOR_MAX_BINDERS], acc[TENSOR_MAX_ACCS]; } unroller;
-
-static bool constant_bounds(const tensor_pipe *p, uint32_t fold, int64_t *lo, int64_t *hi, int64_t *count)
+static bool constant_bounds(const tensor_pipe *p, uint32_t fold, int64_t most, int64_t *lo, int64_t *hi, int64_t *count)
 {
     const tensor_fold *f = fold_at((tensor_pipe *)(uintptr_t)p, fold);
     *count = 1;
@@ -38,7 +18,7 @@ static bool constant_bounds(const tensor_pipe *p, uint32_t fold, int64_t *lo, in
         int64_t n = hi[b] - lo[b] + 1;
         if (n < 0) n = 0;
         *count *= n;
-        if (*count > UNROLL_MAX_ELEMENTS) return false;
+        if (*count > most) return false;
     }
     return true;
 }
@@ -101,19 +81,19 @@ static ref fold_visit(rewriter *w, ref r)
     unroller *u = w->user;
     tensor_node n = *node_at(w->pipe, r);
     int64_t lo[TENSOR_MAX_BINDERS] = { 0 }, hi[TENSOR_MAX_BINDERS] = { 0 }, count;
-    if (n.op != OP_result || !constant_bounds(w->pipe, n.payload, lo, hi, &count)) return 0;
-    if (w->pipe->nodes.count > UNROLL_MAX_POOL) return 0;
-    if (count > 1 && count * element_nodes(w->pipe, u->all, n.payload) > UNROLL_MAX_NODES) return 0;
+    if (n.op != OP_result || !constant_bounds(w->pipe, n.payload, u->limits.elements, lo, hi, &count)) return 0;
+    if (w->pipe->nodes.count > MOST_POOL_NODES) return 0;
+    if (count > 1 && count * element_nodes(w->pipe, u->all, n.payload) > u->limits.nodes) return 0;
     u->changed = true;
     return unroll_fold(w->pipe, n.payload, n.index, lo, hi, count);
 }
 
-void unroll_folds(tensor_pipe *p, depends *all)
+void unroll_folds(tensor_pipe *p, depends *all, unroll_limits limits)
 {
     for (uint32_t s = 1; s < p->stages.count; s++) {
         if (stage_at(p, s)->kind != STAGE_compute) continue;
         for (int round = 0; round < 6; round++) {
-            unroller u = { .all = all };
+            unroller u = { .all = all, .limits = limits };
             rewriter w;
             rewriter_begin(&w, p, fold_visit, &u);
             ref body = rewrite(&w, stage_at(p, s)->body);
