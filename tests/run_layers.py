@@ -17,7 +17,7 @@ ALLOWED = {
     "lang": ("lang/",),
     "frontend": ("frontend/", "lang/", "lowering/"),
     "lowering": ("lowering/", "halo/abi.h", *SHARED),    # the interpreter takes pictures as compiled code does
-    "backends": ("backends/", "lowering/", "halo/abi.h", *SHARED),
+    "backends": ("backends/", "lowering/", "halo/abi.h", "halo/vulkan_abi.h", *SHARED),
     "runtime": ("runtime/", "backends/", "frontend/", "lowering/", "lang/", "halo/"),
     "cli": ("cli/", "halo/"),
 }

@@ -46,26 +46,34 @@ enum { VPLAN_PUSH_zero,             /* 0: what the shader needs a zero for that 
 
 typedef enum vplan_slot_kind {
     VPLAN_SLOT_value,               /* value `which` */
-    VPLAN_SLOT_rect_lo, VPLAN_SLOT_rect_hi,   /* of the kernel's sinks, dimension `d`: what this dispatch makes, in the stage's coordinates */
+    VPLAN_SLOT_rect_lo, VPLAN_SLOT_rect_hi,   /* dimension `d` of what this dispatch makes, in the stage's coordinates, both inclusive.
+                                     * `which` -1: all sinks together, which the tiles cover; else sink `which` of the kernel, which
+                                     * stores nothing outside (of two sinks, one may be wanted in a larger part) */
     VPLAN_SLOT_offset,              /* memory `which`: its element number of the pixel at index 0 of its bounds (coordinates lo), from the
-                                     * start of what is bound. Elements are components; bytes, when the memory is read by words; words for scratch */
-    VPLAN_SLOT_stride,              /* the same unit: from pixel to pixel along dimension `d`, as i32 */
+                                     * start of what is bound, modulo 2^32: a part binds what it takes, which may begin far from there. Elements
+                                     * are components; bytes, when the memory is read by words; words for scratch */
+    VPLAN_SLOT_stride,              /* the same unit: from pixel to pixel along dimension `d`, modulo 2^32 */
     VPLAN_SLOT_component,           /* the same: from component to component (planar pictures; else a constant that needs no slot) */
     VPLAN_SLOT_tiles                /* tiles along dimension d of 0, 1: how z tiles come apart needs extents only */
 } vplan_slot_kind;
 typedef struct vplan_slot { int32_t kind, which, d; } vplan_slot;
 
+/* What is bound are the pixels that the rectangle takes, no more: a kernel reads nothing for pixels of a tile that lie outside of
+ * it. Sums of offset and strides * (index - lo) are taken modulo 2^32; of pixels that are bound they are below 2^31. */
+
 /* A stage of a kernel in workgroup memory: pixels [0, w) x [0, h) of `words` words, plane by plane of words. The most that a tile
  * of tw x th can need of it: w = (p_x * (tw - 1) + reach_x) / q_x + 1, and so h. Stages with overlapping lives (first..last, numbers
  * of passes between barriers) must not overlap. Specialization constants 4 + 3k: w, h, and where it begins. */
-typedef struct vplan_shared { int32_t words; int32_t p_x, q_x, reach_x, p_y, q_y, reach_y; int32_t first_pass, last_pass; } vplan_shared;
+typedef struct vplan_shared { int32_t words; int32_t p_x, q_x, reach_x, p_y, q_y, reach_y; int32_t first_pass, last_pass;
+                              int32_t iterations; /* value: of loops, for one pixel; the loop over pixels itself isn't counted */ } vplan_shared;
 
 /* What a kernel reads and writes; binding k of its set. Binding numbers are dense, from 0. -1 is the arguments buffer (tables
  * and slots). */
 typedef struct vplan_binding { int32_t memory; int32_t is_written; } vplan_binding;
 
 /* How a sink (or anything fused below it) reads a stored memory, for the rectangle that a part needs of it: along x and y
- * (p * i + lo..hi) // q of the kernel's rectangle, borders apart; `anywhere`: all of it. */
+ * (p * i + lo..hi) // q of the kernel's rectangle, then through the border (numbers of border.def); the other dimensions whole;
+ * `anywhere`: all of it. */
 typedef struct vplan_read { int32_t memory, anywhere; int32_t p_x, q_x, lo_x, hi_x, border_x, p_y, q_y, lo_y, hi_y, border_y; } vplan_read;  /* lo, hi: values */
 
 /* Specialization constants: 0 invocations, 1 tile width, 2 tile height, 3 words of workgroup memory (at least 1), then vplan_shared's. */
@@ -77,8 +85,8 @@ typedef struct vplan_kernel {
     int32_t first_sink, n_sinks;                  /* in the list of sinks: memories */
     int32_t rank;                                 /* of the sinks, whose bounds are all alike: those of the first sink's memory */
     int32_t tile_width, tile_height;              /* asked for by the script or an option, or 0 */
-    int32_t granule;                              /* by words: pixels that one invocation stores together; tiles are multiples of it wide */
-    int32_t iterations;                           /* value: loop iterations a pixel of a sink, everything counted; for the loop limit */
+    int32_t granule;                              /* by words: pixels that one invocation stores together; tiles are then multiples of it wide */
+    int32_t iterations;                           /* value: loop iterations for one pixel of all sinks, as vplan_shared's; for the loop limit */
     int32_t first_code, n_code_words;             /* SPIR-V of the module with 8/16-bit storage */
     int32_t first_word_code, n_word_code_words;   /* and of the module that reads and writes by words; the same where nothing is narrow */
     int32_t needs;                                /* VPLAN_NEEDS_ */
@@ -87,7 +95,7 @@ enum { VPLAN_NEEDS_int64 = 1, VPLAN_NEEDS_8bit = 2, VPLAN_NEEDS_16bit = 4, VPLAN
 
 /* A parameter: where it lies in the params struct, its range. A check of the script: value, code. */
 typedef struct vplan_param { int32_t offset, kind, lanes, has_range, half_open; int32_t lo[2], hi[2]; } vplan_param;   /* lo, hi: doubles */
-typedef struct vplan_check { int32_t value, is_parameter; } vplan_check;
+typedef struct vplan_check { int32_t value, is_parameter; } vplan_check;      /* in the order of the pipe's checks */
 
 typedef struct vplan_header {
     int32_t n_inputs, n_outputs, n_memories, n_kernels, n_instructions, n_slots, n_shared, n_bindings, n_reads, n_sinks, n_params, n_checks, n_dims;

@@ -21,6 +21,7 @@ typedef struct halo_vulkan_image {
                                 * devices without 8 or 16-bit storage want this, for rows whose length is no multiple of 4 */
     VkImageView  view;         /* for images: 2-D, one level, one layer; in layout GENERAL (storage) or SHADER_READ_ONLY_OPTIMAL or
                                 * GENERAL (sampled) whenever the recorded commands run; `extent` as above, buffer fields 0 */
+    VkImageLayout view_layout; /* sampled: which of the two; 0: SHADER_READ_ONLY_OPTIMAL */
 } halo_vulkan_image;
 
 /* What the library may count on. */
@@ -63,7 +64,7 @@ typedef struct halo_vulkan_slice { uint64_t first, count; } halo_vulkan_slice;
 /* Codes beside those of halo_image's functions. */
 enum { HALO_VULKAN_ERROR_DEVICE = 100,   /* a Vulkan function failed (out of memory, device lost, pool exhausted) */
        HALO_VULKAN_ERROR_FEATURE,        /* a feature or limit that the pipe needs is missing: NAME_vulkan_missing says which */
-       HALO_VULKAN_ERROR_RANGE,          /* a picture is larger than maxStorageBufferRange, or than 2^32 components */
+       HALO_VULKAN_ERROR_RANGE,          /* what is read or written of a picture is more than maxStorageBufferRange, or than 2^31 components */
        HALO_VULKAN_ERROR_WORDS,          /* without 8 or 16-bit storage: an output's rows don't begin, or end, at whole words */
        HALO_VULKAN_ERROR_LOOPS,          /* more loop iterations than most_loop_iterations */
        HALO_VULKAN_ERROR_SCRATCH };      /* scratch is missing or misaligned */
