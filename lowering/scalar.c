@@ -5,8 +5,8 @@
 #include "lowering/scalar.h"
 
 #include <assert.h>
-#include <string.h>
 
+#include "lowering/half.h"
 #include "lowering/tensor.h"
 
 /* ---- float for `real` ------------------------------------------------------------------------ */
@@ -94,67 +94,9 @@ scalar op_evaluate(tensor_op op, kind k, const scalar *args)
 
 /* ---- conversions ----------------------------------------------------------------------------- */
 
-static uint32_t float_bits(float a)
-{
-    uint32_t bits;
-    memcpy(&bits, &a, sizeof bits);
-    return bits;
-}
-
-static float float_of_bits(uint32_t bits)
-{
-    float a;
-    memcpy(&a, &bits, sizeof a);
-    return a;
-}
-
-float f32_to_f16_and_back(float a)
-{
-    uint32_t bits = float_bits(a), sign = bits & 0x80000000u, magnitude = bits & 0x7fffffffu;
-    if (magnitude > 0x7f800000u)
-        return a;                                            /* NaN */
-    if (magnitude >= 0x477ff000u)
-        return float_of_bits(sign | 0x7f800000u);            /* 65520 and more round to infinity */
-    /* f16 keeps 10 bits after the first one; below 2^-14 it keeps the multiples of 2^-24 instead. */
-    uint32_t exponent = magnitude >> 23;
-    if (exponent < 102)
-        return float_of_bits(sign);                          /* below 2^-25 */
-    if (magnitude == 0x33000000u)
-        return float_of_bits(sign);                          /* 2^-25 is a tie, and 0 is even */
-    uint32_t dropped = exponent >= 113 ? 13 : 126 - exponent;
-    if (dropped > 23)
-        return float_of_bits(sign | 0x33800000u);            /* above 2^-25, below 2^-24: rounds up to 2^-24 */
-    uint32_t half = 1u << (dropped - 1), odd = (magnitude >> dropped) & 1;
-    if (dropped == 23)
-        odd = 1;                                             /* the only bit kept is the hidden one */
-    uint32_t rounded = magnitude + half - 1 + odd;
-    return float_of_bits(sign | (rounded >> dropped << dropped));
-}
-
-uint16_t f16_bits_of_f32(float a)
-{
-    uint32_t bits = float_bits(f32_to_f16_and_back(a)), sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;
-    if (magnitude > 0x7f800000u)
-        return (uint16_t)(sign | 0x7e00u);
-    if (magnitude == 0x7f800000u)
-        return (uint16_t)(sign | 0x7c00u);
-    if (magnitude >= 0x38800000u)
-        return (uint16_t)(sign | ((magnitude - 0x38000000u) >> 13));
-    if (magnitude == 0)
-        return (uint16_t)sign;
-    return (uint16_t)(sign | ((magnitude & 0x7fffffu) | 0x800000u) >> (126 - (magnitude >> 23)));
-}
-
-float f32_of_f16_bits(uint16_t bits)
-{
-    uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, exponent = bits >> 10 & 31, fraction = bits & 1023u;
-    if (exponent == 31)
-        return float_of_bits(sign | 0x7f800000u | fraction << 13);
-    if (exponent)
-        return float_of_bits(sign | (exponent + 112) << 23 | fraction << 13);
-    float magnitude = (float)fraction * 0x1p-24f;
-    return sign ? -magnitude : magnitude;
-}
+float    f32_to_f16_and_back(float a) { return half_rounded(a); }
+uint16_t f16_bits_of_f32(float a) { return half_of_float(a); }
+float    f32_of_f16_bits(uint16_t bits) { return float_of_half(bits); }
 
 static int64_t saturate(int64_t value, kind to)
 {

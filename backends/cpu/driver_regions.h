@@ -4,7 +4,7 @@
 #ifndef HALO_BACKENDS_CPU_DRIVER_REGIONS_H
 #define HALO_BACKENDS_CPU_DRIVER_REGIONS_H
 
-#include "backends/cpu/driver_math.h"
+#include "backends/cpu/plan.h"
 
 typedef struct region { span32 axis[5]; } region;
 

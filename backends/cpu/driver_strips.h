@@ -6,6 +6,7 @@
 #ifndef HALO_BACKENDS_CPU_DRIVER_STRIPS_H
 #define HALO_BACKENDS_CPU_DRIVER_STRIPS_H
 
+#include "backends/common/float_mode.h"
 #include "backends/cpu/driver_direct.h"
 #include "backends/cpu/driver_stream.h"
 
@@ -564,27 +565,6 @@ static void run_task(worker *w, int64_t task)
     span32 y = { (int32_t)(r->y.lo + strip * r->strip_rows), (int32_t)min64(r->y.hi, r->y.lo + (strip + 1) * (int64_t)r->strip_rows - 1) };
     run_strip(w, x, y);
 }
-
-/* The floating-point mode is ours while a task runs and the caller's again after it. */
-#if defined(__x86_64__)
-static uint32_t enter_float_mode(void)
-{
-    uint32_t mode, ours = 0x1f80;
-    __asm__ volatile("stmxcsr %0" : "=m"(mode));
-    __asm__ volatile("ldmxcsr %0" : : "m"(ours) : "memory");
-    return mode;
-}
-static void leave_float_mode(uint32_t mode) { __asm__ volatile("ldmxcsr %0" : : "m"(mode) : "memory"); }
-#elif defined(__aarch64__)
-static uint32_t enter_float_mode(void)
-{
-    uint64_t mode;
-    __asm__ volatile("mrs %0, fpcr" : "=r"(mode));
-    __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)0) : "memory");
-    return (uint32_t)mode;
-}
-static void leave_float_mode(uint32_t mode) { __asm__ volatile("msr fpcr, %0" : : "r"((uint64_t)mode) : "memory"); }
-#endif
 
 /* What a worker keeps: needs, lines, edge tables, row tables, then the lines' bytes. */
 static void worker_begin(worker *w, section_run *r, int32_t index)

@@ -12,13 +12,8 @@
 #ifndef HALO_BACKENDS_CPU_PLAN_H
 #define HALO_BACKENDS_CPU_PLAN_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+#include "backends/common/driver_math.h"
 #include "halo/abi.h"
-
-/* BORDER_none, edge, reflect, reflect101, wrap, value of lowering/border.def, in that order (asserted in module.c). */
-enum { PLAN_BORDER_none, PLAN_BORDER_edge, PLAN_BORDER_reflect, PLAN_BORDER_reflect101, PLAN_BORDER_wrap, PLAN_BORDER_value };
 
 enum { PLAN_ROLE_input, PLAN_ROLE_output, PLAN_ROLE_scratch };
 

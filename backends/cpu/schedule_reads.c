@@ -143,7 +143,7 @@ static bool plain_outside(const reads_maker *m, uint32_t reader, ref load)
 
 /* ---- loaders ------------------------------------------------------------------------------------------------------ */
 
-/* As far as the driver counts (FARTHEST in driver_math.h). */
+/* As far as the driver counts (FARTHEST in backends/common/driver_math.h). */
 static ref virtual_row(tensor_pipe *p, bool low) { return tensor_i32(p, low ? 65535 - INT32_MAX : INT32_MAX - 65535); }
 
 /* A line that holds the memory's rows as `load` asks for them. */

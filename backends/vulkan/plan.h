@@ -16,10 +16,10 @@
 
 /* ---- values: what is known when a run is set up ------------------------------------------------- */
 
-/* One instruction of the uniform program; instruction k makes value k. One component each: nodes of several lanes were taken
- * apart. `op` is a tensor_op (lowering/ops.def): the NUM, SEL, INT, FLT, CMP, LOG and TYP ones, select, const (a: bits), param
- * (a: which, b: lane), dim (a: which). `from`: the kind of the operands where the op asks (cast, wrap, bitcast). Semantics to the bit: op_evaluate,
- * cast_evaluate, wrap_evaluate of lowering/scalar.c. */
+/* One instruction of the uniform program; instruction k makes value k, of kind `kind`. One component each: nodes of several lanes
+ * were taken apart. `op` is a tensor_op (lowering/ops.def): the NUM, SEL, INT, FLT, CMP, LOG and TYP ones, select, const (a: bits),
+ * param (a: which, b: lane), dim (a: which). `from`: the kind of the operands of comparisons, cast, wrap and bitcast. Semantics to
+ * the bit: op_evaluate, cast_evaluate, wrap_evaluate of lowering/scalar.c. */
 typedef struct vplan_instruction { int32_t op, kind, from; int32_t a, b, c; } vplan_instruction;
 
 /* ---- memories --------------------------------------------------------------------------------------- */

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT
- * Whole-number helpers of the driver: floor division, border maps on one index and on a range of them. */
-#ifndef HALO_BACKENDS_CPU_DRIVER_MATH_H
-#define HALO_BACKENDS_CPU_DRIVER_MATH_H
+ * Whole-number helpers of the drivers: floor division, border maps on one index and on a range of them. */
+#ifndef HALO_BACKENDS_COMMON_DRIVER_MATH_H
+#define HALO_BACKENDS_COMMON_DRIVER_MATH_H
 
-#include "backends/cpu/plan.h"
+#include <stddef.h>
+#include <stdint.h>
+
+/* BORDER_none, edge, reflect, reflect101, wrap, value of lowering/border.def, in that order (asserted where plans are written). */
+enum { PLAN_BORDER_none, PLAN_BORDER_edge, PLAN_BORDER_reflect, PLAN_BORDER_reflect101, PLAN_BORDER_wrap, PLAN_BORDER_value };
 
 typedef struct span32 { int32_t lo, hi; } span32;        /* both inclusive; hi < lo is empty */
 
