@@ -33,6 +33,54 @@ extern "C" {
 
 typedef struct halo_program halo_program;      /* a compiled script */
 typedef struct halo_pipe halo_pipe;            /* one pipe of a program, owned by it */
+typedef struct halo_device halo_device;        /* a Vulkan device that Halo has opened */
+
+/* ---- Vulkan devices -------------------------------------------------------------------------- */
+
+/* What a device is and can do. Its strings live as long as the list, or the device, that it was asked of. */
+typedef struct halo_device_info {
+    const char *name, *driver;          /* "AMD Radeon RX 6800 (RADV NAVI21)", "radv Mesa 22.3.6" */
+    const char *kind;                   /* "discrete", "integrated", "virtual", "cpu" or "other" */
+    int32_t     api[3];                 /* version of Vulkan: major, minor, patch */
+    uint64_t    memory_bytes;           /* of its own */
+    uint64_t    buffer_bytes;           /* the most that one picture may have */
+    uint32_t    shared_bytes, invocations;      /* the most of one workgroup: memory, invocations */
+    uint32_t    workgroups;             /* the most of one dispatch in one dimension; larger pictures take several */
+    int         storage_8bit, storage_16bit;    /* u8 and u16 are read and written as such, else by words */
+    int         int64;                  /* 64-bit numbers; some pipes need them */
+    int         timestamps;             /* the device's own time can be told */
+    const char *missing;                /* what pipes need and it hasn't; NULL: nothing */
+} halo_device_info;
+
+/* All of this machine, in Vulkan's order, which may be none; for halo_devices_free. NULL: there is no Vulkan, see the message. The
+ * loader of Vulkan is looked for when this, or halo_device_open, is called; nothing else needs it. */
+typedef struct halo_devices halo_devices;
+halo_devices *halo_devices_new(halo_message *error);
+void          halo_devices_free(halo_devices *devices);                         /* NULL is fine */
+size_t        halo_devices_count(const halo_devices *devices);
+const halo_device_info *halo_devices_at(const halo_devices *devices, size_t which);   /* NULL beyond the last */
+
+/* Start from {0}. Everything is copied. */
+typedef struct halo_device_options {
+    const char *name;                   /* a number in halo_devices's order, or a part of a name, in any case; NULL: the first
+                                         * discrete one, or integrated, virtual, other, cpu */
+    const char *cache_folder;           /* made if need be: compiled pipelines are kept here from process to process. NULL: not kept */
+
+    /* For tests: none of these changes a bit of a result. 0: as the device has it. */
+    int         no_storage_8bit, no_storage_16bit;
+    int32_t     most_shared_bytes, most_invocations;      /* Vulkan guarantees 16384 and 128 */
+    int32_t     most_workgroups;
+    int         staging;                /* pictures take the way through staging buffers where the device shares the host's memory, too */
+    /* Asks for Vulkan's validation layer: what it says comes here, on any thread that uses the device. NULL: no such layer. */
+    void      (*validation)(void *user, const char *text);
+    void       *validation_user;
+} halo_device_options;
+
+/* NULL: see the message. `options` may be NULL. Any number of threads may run pipes on one device. */
+halo_device *halo_device_open(const halo_device_options *options, halo_message *error);
+/* After the programs that were compiled for it are freed. NULL is fine. */
+void         halo_device_close(halo_device *device);
+const halo_device_info *halo_device_about(const halo_device *device);           /* with what the options hide taken off */
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
