@@ -5,9 +5,7 @@
 
 #include "backends/cpu/emit.h"
 #include "backends/cpu/target.h"
-
-/* The params struct of the C header: natural alignment, members in order. Returns its size; offsets may be NULL. */
-size_t params_layout(const tensor_pipe *p, int32_t *offsets);
+#include "lowering/params.h"
 
 /* The plan of a schedule as words (in the schedule's memory). Numbers functions in the order of plan_functions. */
 typedef struct plan_words { int32_t *words; uint32_t count; uint32_t n_functions; } plan_words;

@@ -8,16 +8,16 @@
 #include "backends/vulkan/spirv.h"
 #include "lowering/tensor.h"
 
-spv_id emit_kind_type(spirv *m, kind k);
-spv_id emit_constant(spirv *m, kind k, uint32_t bits);
+spv_id shader_kind_type(spirv *m, kind k);
+spv_id shader_constant(spirv *m, kind k, uint32_t bits);
 /* `zero`: a u32 0 that no compiler can see is one: drivers fold x * 0.0 and 0.0 - x wrongly even under NoContraction, so wherever
  * an operand is a literal zero, one made of it stands in its place. */
-spv_id emit_op(spirv *m, spv_id zero, tensor_op op, kind k, const spv_id *args);      /* k: of the operands. NUM SEL INT FLT CMP LOG */
-spv_id emit_cast(spirv *m, spv_id v, kind from, kind to);
-spv_id emit_wrap(spirv *m, spv_id v, kind from, kind to);
-spv_id emit_bitcast(spirv *m, spv_id v, kind from, kind to);
+spv_id shader_op(spirv *m, spv_id zero, tensor_op op, kind k, const spv_id *args);      /* k: of the operands. NUM SEL INT FLT CMP LOG */
+spv_id shader_cast(spirv *m, spv_id v, kind from, kind to);
+spv_id shader_wrap(spirv *m, spv_id v, kind from, kind to);
+spv_id shader_bitcast(spirv *m, spv_id v, kind from, kind to);
 /* Between a register and the component's bits in memory, with zeros above in a u32 (bool: 0 or 1; f16: its 16 bits). */
-spv_id emit_from_memory(spirv *m, spv_id bits, kind k);
-spv_id emit_to_memory(spirv *m, spv_id v, kind k);
+spv_id shader_from_memory(spirv *m, spv_id bits, kind k);
+spv_id shader_to_memory(spirv *m, spv_id v, kind k);
 
 #endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT
+ * A pipe to a module: schedule, SPIR-V of every kernel in both ways of storage, plan. */
+#include "backends/vulkan/compile.h"
+
+#include <string.h>
+#include <time.h>
+
+static bool is_narrow(vulkan_schedule *s, const vulkan_kernel *k)
+{
+    for (uint32_t j = 0; j < k->bindings.count; j++) {
+        int memory = k->bindings.items[j].memory;
+        if (memory < 0 || s->memories.items[memory].role == VPLAN_ROLE_scratch) continue;
+        if (kind_get((kind)stage_at(s->pipe, s->memories.items[memory].stage)->type.kind)->n_bytes < 4) return true;
+    }
+    return false;
+}
+
+/* Both modules share one list of slots: it has to be whole before either is made for good. */
+static void compile_kernel(vulkan_schedule *s, vulkan_kernel *k)
+{
+    shader_kernel_probe(s, k, false);
+    bool narrow = is_narrow(s, k);
+    if (narrow) shader_kernel_probe(s, k, true);
+    k->in_buffer = k->slots.count > VPLAN_PUSH_MOST - VPLAN_PUSH_slots;
+    k->code[0] = shader_kernel(s, k, false, &k->n_code[0]);
+    if (narrow) k->code[1] = shader_kernel(s, k, true, &k->n_code[1]);
+}
+
+vulkan_schedule *vulkan_schedule_compiled(tensor_pipe *p, const vulkan_options *options, arena *memory)
+{
+    vulkan_schedule *s = vulkan_schedule_make(p, options, memory);
+    for (uint32_t k = 0; k < s->kernels.count; k++) compile_kernel(s, &s->kernels.items[k]);
+    return s;
+}
+
+static double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+const vulkan_module *vulkan_compile(tensor_pipe *p, const vulkan_options *options, arena *memory, diags *d)
+{
+    (void)d;
+    double start = now_ms();
+    vulkan_schedule *s = vulkan_schedule_compiled(p, options, memory);
+    vulkan_module *m = ARENA_NEW(memory, vulkan_module);
+    vulkan_plan_write(s, m);
+    m->compile_ms = now_ms() - start;
+    return m;
+}

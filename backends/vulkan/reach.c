@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT
+ * How far reads reach, relative to the tile. For a fused stage this is a proof: wherever the tile lies, and whatever the border
+ * maps make of the indices, the pixels that are read lie within the interval. Maps other than wrap bring two indices no farther
+ * apart, so an interval is mapped to one that is no longer; it may only move, by as much as a reader's pixels can lie outside
+ * of the producer, which has to be known when compiling. */
+#include "backends/vulkan/schedule.h"
+
+#include <string.h>
+
+#define X(name, text) text,
+static const char *const CUT_TEXTS[] = { VULKAN_CUTS(X) };
+#undef X
+
+const char *vulkan_cut_text(vulkan_cut why) { return CUT_TEXTS[why]; }
+
+enum { FARTHEST_REACH = 4096 };
+
+static int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+/* ---- bounds of differences ------------------------------------------------------------------------------- */
+
+/* The most that a linear form can be, when its terms come down to a constant: k * (e // q) lies between k / q * (e - q + 1) and
+ * k / q * e, for q that divides k. */
+static bool most_of(tensor_pipe *p, linear form, int64_t *most)
+{
+    for (int round = 0; round < 8 && form.n_terms > 0; round++) {
+        int at = -1;
+        int64_t q = 0;
+        for (int k = 0; k < form.n_terms && at < 0; k++)
+            if (node_at(p, form.terms[k].atom)->op == OP_floordiv && node_is_const(p, node_arg(p, form.terms[k].atom, 1), &q) && q > 0
+                && form.terms[k].coefficient % q == 0) at = k;
+        if (at < 0) return false;
+        int32_t factor = (int32_t)(form.terms[at].coefficient / q);
+        ref sum = tensor_op2(p, OP_mul, node_arg(p, form.terms[at].atom, 0), tensor_i32(p, factor));
+        if (factor < 0) form.constant += (int32_t)(-factor * (q - 1));
+        memmove(&form.terms[at], &form.terms[at + 1], sizeof form.terms[0] * (size_t)(form.n_terms - at - 1));
+        form.n_terms--;
+        sum = tensor_op2(p, OP_add, sum, linear_build(p, &form));
+        if (!linear_of(p, sum, &form)) return false;
+    }
+    *most = form.constant;
+    return form.n_terms == 0;
+}
+
+static bool most_difference(tensor_pipe *p, ref a, ref b, int64_t *most)
+{
+    linear form;
+    return linear_of(p, tensor_op2(p, OP_sub, a, b), &form) && most_of(p, form, most);
+}
+
+/* (p * at + shift) // q */
+static ref index_at(tensor_pipe *p, const vulkan_reach *r, ref at, ref shift)
+{
+    ref product = tensor_op2(p, OP_mul, at, tensor_i32(p, r->p));
+    return tensor_normalize(p, tensor_op2(p, OP_floordiv, tensor_op2(p, OP_add, product, shift), tensor_i32(p, r->q)));
+}
+
+/* How far the mapped interval can lie above (below) the unmapped one. False: unknown. */
+static bool moves(tensor_pipe *p, const tensor_stage *reader, const tensor_stage *producer, const vulkan_reach *r, int64_t *below, int64_t *above)
+{
+    ref first_lo = index_at(p, r, reader->lo[r->axis], r->lo), first_hi = index_at(p, r, reader->lo[r->axis], r->hi);
+    ref last_lo = index_at(p, r, reader->hi[r->axis], r->lo), last_hi = index_at(p, r, reader->hi[r->axis], r->hi);
+    ref lo = producer->lo[r->axis], hi = producer->hi[r->axis];
+    *below = *above = 0;
+    if (r->border == BORDER_none) return true;
+    if (r->border == BORDER_reflect || r->border == BORDER_reflect101) {
+        ref twice_lo = tensor_op2(p, OP_add, lo, lo), twice_hi = tensor_op2(p, OP_add, hi, hi);
+        if (!most_difference(p, twice_lo, tensor_op2(p, OP_add, first_lo, first_hi), above)
+            || !most_difference(p, tensor_op2(p, OP_add, last_lo, last_hi), twice_hi, below)) return false;
+    } else if (!most_difference(p, lo, first_hi, above) || !most_difference(p, last_lo, hi, below)) {
+        return false;
+    }
+    if (*above < 0) *above = 0;
+    if (*below < 0) *below = 0;
+    return true;
+}
+
+/* ---- intervals ------------------------------------------------------------------------------------------------ */
+
+static int64_t common_divisor(int64_t a, int64_t b) { return b ? common_divisor(b, a % b) : a; }
+
+static vulkan_cut span_through(vulkan_schedule *s, const vulkan_kernel *k, const vulkan_reach *r, vulkan_span *out)
+{
+    tensor_pipe *p = s->pipe;
+    const vulkan_stage *reader = &k->stages.items[r->reader];
+    int64_t lo, hi, below, above;
+    if (!node_is_const(p, r->lo, &lo) || !node_is_const(p, r->hi, &hi)) return VULKAN_CUT_reach;
+    tensor_stage a = *stage_at(p, reader->stage), b = *stage_at(p, r->stage);
+    if (!moves(p, &a, &b, r, &below, &above)) return VULKAN_CUT_far;
+    const vulkan_span *from = &reader->span[r->axis];
+    vulkan_span to = { r->p * from->p, r->q * from->q, 0, 0 };
+    to.low = r->p * from->low + from->q * (lo - (r->q - 1)) - below * to.q;
+    to.high = r->p * from->high + from->q * hi + above * to.q;
+    int64_t g = common_divisor(to.p, to.q);
+    to = (vulkan_span){ to.p / g, to.q / g, floor_quotient(to.low, g), -floor_quotient(-to.high, g) };
+    if (to.p > 256 || to.q > 256 || to.low < -FARTHEST_REACH * to.q || to.high > FARTHEST_REACH * to.q) return VULKAN_CUT_far;
+    *out = to;
+    return VULKAN_CUT_none;
+}
+
+static bool is_map(uint8_t border) { return border == BORDER_edge || border == BORDER_reflect || border == BORDER_reflect101; }
+
+vulkan_cut vulkan_span_of(vulkan_schedule *s, const vulkan_kernel *k, int producer, vulkan_span span[2])
+{
+    uint8_t border[2] = { BORDER_none, BORDER_none };
+    bool seen[2] = { false, false };
+    span[0] = span[1] = (vulkan_span){ 0, 1, 0, 0 };         /* an axis that the stage doesn't have */
+    for (uint32_t j = 0; j < k->reaches.count; j++) {
+        const vulkan_reach *r = &k->reaches.items[j];
+        if (r->producer != producer) continue;
+        vulkan_span own, *all = &span[r->axis];
+        vulkan_cut why = span_through(s, k, r, &own);
+        if (why != VULKAN_CUT_none) return why;
+        if (is_map(r->border)) {
+            if (is_map(border[r->axis]) && border[r->axis] != r->border) return VULKAN_CUT_borders;
+            border[r->axis] = r->border;
+        }
+        if (seen[r->axis] && (own.p != all->p || own.q != all->q)) return VULKAN_CUT_slopes;
+        if (!seen[r->axis]) *all = own;
+        if (own.low < all->low) all->low = own.low;
+        if (own.high > all->high) all->high = own.high;
+        seen[r->axis] = true;
+    }
+    return VULKAN_CUT_none;
+}
+
+/* ---- reads of a kernel ------------------------------------------------------------------------------------------ */
+
+static void add_reach(vulkan_schedule *s, vulkan_kernel *k, vulkan_reach r)
+{
+    tensor_pipe *p = s->pipe;
+    for (uint32_t j = 0; j < k->reaches.count; j++) {
+        vulkan_reach *o = &k->reaches.items[j];
+        if (o->reader != r.reader || o->stage != r.stage || o->axis != r.axis || o->p != r.p || o->q != r.q || o->border != r.border) continue;
+        o->lo = tensor_op2(p, OP_min, o->lo, r.lo);
+        o->hi = tensor_op2(p, OP_max, o->hi, r.hi);
+        return;
+    }
+    LIST_PUSH(s->memory, k->reaches, r);
+}
+
+static int position_of(const vulkan_kernel *k, uint32_t stage)
+{
+    for (uint32_t j = 0; j < k->stages.count; j++) if (k->stages.items[j].stage == stage && !k->stages.items[j].sink) return (int)j;
+    return -1;
+}
+
+void vulkan_find_reaches(vulkan_schedule *s, vulkan_kernel *k)
+{
+    tensor_pipe *p = s->pipe;
+    k->reaches.count = 0;
+    for (uint32_t j = 0; j < k->stages.count; j++) {
+        ref_list loads = { 0 };
+        ref body = stage_at(p, k->stages.items[j].stage)->body;
+        reached_nodes(p, s->memory, &body, 1, &loads);
+        for (uint32_t i = 0; i < loads.count; i++) {
+            tensor_node n = *node_at(p, loads.items[i]);
+            if (n.op != OP_load || stage_at(p, n.payload)->kind == STAGE_table) continue;
+            for (int d = 0; d < 2 && d < stage_at(p, n.payload)->rank; d++) {
+                index_form form;
+                index_form_of(p, &s->all, 0, load_index(p, loads.items[i], d), &form);
+                if (form.kind != INDEX_affine || form.dimension != d) continue;
+                while (s->follows.count <= loads.items[i]) LIST_PUSH(s->memory, s->follows, 0);
+                s->follows.items[loads.items[i]] |= (uint8_t)(1 << d);
+                add_reach(s, k, (vulkan_reach){ (int)j, position_of(k, n.payload), n.payload, d, form.p, form.q, form.lo, form.hi, n.border[d] });
+            }
+        }
+    }
+}
+
+/* ---- one load ------------------------------------------------------------------------------------------------------ */
+
+vulkan_cut vulkan_load_tiles(vulkan_schedule *s, uint32_t reader, ref load)
+{
+    tensor_pipe *p = s->pipe;
+    tensor_node n = *node_at(p, load);
+    int rank = stage_at(p, n.payload)->rank;
+    if (rank == 0 || rank != stage_at(p, reader)->rank) return VULKAN_CUT_rank;
+    for (int d = 0; d < rank; d++) {
+        ref index = load_index(p, load, d);
+        if (d >= 2) {
+            const tensor_node *i = node_at(p, index);
+            const tensor_stage *a = stage_at(p, reader), *b = stage_at(p, n.payload);
+            if (i->op != OP_coord || i->index != d || a->lo[d] != b->lo[d] || a->hi[d] != b->hi[d]) return VULKAN_CUT_rank;
+            continue;
+        }
+        index_form form;
+        index_form_of(p, &s->all, 0, index, &form);
+        if (form.kind != INDEX_affine || form.dimension != d) return VULKAN_CUT_gather;
+        if (n.border[d] == BORDER_wrap) return VULKAN_CUT_wrap;
+    }
+    return VULKAN_CUT_none;
+}
+
+int vulkan_pixel_words(type t)
+{
+    int bits = kind_get((kind)t.kind)->n_bytes * 8;
+    return (bits * t.lanes + 31) / 32;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT
+ * From a pipe to kernels: outputs get stages of their own, short folds are unrolled, dispatches are formed, and each becomes one
+ * kernel or several. Then memories, tables, and how many bodies each kernel has. */
+#include "backends/vulkan/schedule.h"
+
+#include <string.h>
+
+#include "lowering/body_cost.h"
+
+enum {
+    UNROLLED_ELEMENTS = 9, UNROLLED_NODES = 400,     /* longer code makes drivers slow to compile, and gains nothing on a GPU */
+    FOUR_BODIES_NODES = 150                           /* kernels of no more nodes get sides of their own */
+};
+
+/* ---- memories ------------------------------------------------------------------------------------------------ */
+
+static void add_memory(vulkan_schedule *s, int role, int which, uint32_t stage, int layout)
+{
+    type t = stage_at(s->pipe, stage)->type;
+    if (t.lanes == 1 && (layout == VPLAN_LAYOUT_planar || layout == VPLAN_LAYOUT_bgra)) layout = VPLAN_LAYOUT_interleaved;
+    vulkan_memory m = { role, which, stage, layout, vulkan_pixel_words(t) };
+    LIST_PUSH(s->memory, s->memories, m);
+    s->memory_of[stage] = (int)s->memories.count - 1;
+}
+
+static int layout_of(const vulkan_schedule *s, uint32_t position)
+{
+    return s->options->layouts ? s->options->layouts[position] : VPLAN_LAYOUT_interleaved;
+}
+
+static void make_memories(vulkan_schedule *s)
+{
+    tensor_pipe *p = s->pipe;
+    s->memory_of = ARENA_ARRAY(s->memory, int, p->stages.count);
+    for (uint32_t k = 0; k < p->stages.count; k++) s->memory_of[k] = -1;
+    uint32_t n_inputs = 0;
+    for (uint32_t k = 1; k < p->stages.count; k++)
+        if (stage_at(p, k)->kind == STAGE_input) { add_memory(s, VPLAN_ROLE_input, (int)n_inputs, k, layout_of(s, n_inputs)); n_inputs++; }
+    for (uint32_t k = 0; k < p->outputs.count; k++)
+        add_memory(s, VPLAN_ROLE_output, (int)k, p->outputs.items[k].stage, layout_of(s, p->n_inputs + k));
+    for (uint32_t k = 0; k < s->kernels.count; k++)
+        for (uint32_t j = 0; j < s->kernels.items[k].stages.count; j++) {
+            vulkan_stage *c = &s->kernels.items[k].stages.items[j];
+            if (c->sink && s->memory_of[c->stage] < 0) add_memory(s, VPLAN_ROLE_scratch, 0, c->stage, VPLAN_LAYOUT_interleaved);
+            if (c->sink) c->memory = s->memory_of[c->stage];
+        }
+}
+
+/* ---- tables ----------------------------------------------------------------------------------------------------- */
+
+static void make_tables(vulkan_schedule *s)
+{
+    tensor_pipe *p = s->pipe;
+    s->table_at = ARENA_ARRAY(s->memory, int32_t, p->stages.count);
+    for (uint32_t k = 1; k < p->stages.count; k++) {
+        const tensor_stage *t = stage_at(p, k);
+        s->table_at[k] = -1;
+        if (t->kind != STAGE_table) continue;
+        s->table_at[k] = (int32_t)s->table_words.count;
+        int64_t count = t->type.lanes, lo, hi;
+        for (int d = 0; d < t->rank; d++) if (node_is_const(p, t->lo[d], &lo) && node_is_const(p, t->hi[d], &hi)) count *= hi - lo + 1;
+        for (int64_t w = 0; w < count; w++) LIST_PUSH(s->memory, s->table_words, t->words[w]);
+    }
+}
+
+/* ---- bodies ----------------------------------------------------------------------------------------------------- */
+
+/* Of all bodies; and whether some need 64-bit numbers. */
+static uint32_t count_nodes(vulkan_schedule *s, vulkan_kernel *k)
+{
+    uint32_t count = 0;
+    for (uint32_t j = 0; j < k->stages.count; j++) {
+        ref_list nodes = { 0 };
+        ref body = stage_at(s->pipe, k->stages.items[j].stage)->body;
+        reached_nodes(s->pipe, s->memory, &body, 1, &nodes);
+        count += nodes.count;
+        for (uint32_t i = 0; i < nodes.count; i++)
+            if (node_type(s->pipe, nodes.items[i]).kind == KIND_i64) k->needs |= VPLAN_NEEDS_int64;
+    }
+    return count;
+}
+
+/* Border regions have bodies of their own where some read has a border along an axis; `force_border`: that body alone. */
+static void choose_variants(vulkan_schedule *s, vulkan_kernel *k)
+{
+    for (uint32_t j = 0; j < k->reaches.count; j++)
+        if (k->reaches.items[j].border != BORDER_none) k->mapped[k->reaches.items[j].axis] = true;
+    bool both = k->mapped[0] && k->mapped[1], any = k->mapped[0] || k->mapped[1];
+    uint32_t n_nodes = count_nodes(s, k);
+    k->variants = !any || s->options->force_border ? 1 : both && n_nodes <= FOUR_BODIES_NODES ? 4 : 2;
+}
+
+vulkan_schedule *vulkan_schedule_make(tensor_pipe *p, const vulkan_options *options, arena *memory)
+{
+    vulkan_schedule *s = ARENA_NEW(memory, vulkan_schedule);
+    s->memory = memory;
+    s->pipe = tensor_clone(p, memory);
+    s->options = options;
+    separate_outputs(s->pipe);
+    unroll_folds(s->pipe, &s->all, (unroll_limits){ .elements = UNROLLED_ELEMENTS, .nodes = UNROLLED_NODES });
+    form_dispatches(s->pipe, &s->all, !options->no_fuse, memory, &s->plan);
+    s->cut = ARENA_ARRAY(memory, vulkan_cut, s->pipe->stages.count);
+    s->cut_by = ARENA_ARRAY(memory, uint32_t, s->pipe->stages.count);
+    values_begin(&s->values, memory, s->pipe);
+    vulkan_form_kernels(s);
+    make_memories(s);
+    make_tables(s);
+    for (uint32_t k = 0; k < s->kernels.count; k++) choose_variants(s, &s->kernels.items[k]);
+    return s;
+}
