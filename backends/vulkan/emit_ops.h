@@ -12,7 +12,8 @@ spv_id shader_kind_type(spirv *m, kind k);
 spv_id shader_constant(spirv *m, kind k, uint32_t bits);
 /* `zero`: a u32 0 that no compiler can see is one: drivers fold x * 0.0 and 0.0 - x wrongly even under NoContraction, so wherever
  * an operand is a literal zero, one made of it stands in its place. */
-spv_id shader_op(spirv *m, spv_id zero, tensor_op op, kind k, const spv_id *args);      /* k: of the operands. NUM SEL INT FLT CMP LOG */
+/* NUM SEL INT FLT CMP LOG; k: of the operands. */
+spv_id shader_op(spirv *m, spv_id zero, tensor_op op, kind k, const spv_id *args);
 spv_id shader_cast(spirv *m, spv_id v, kind from, kind to);
 spv_id shader_wrap(spirv *m, spv_id v, kind from, kind to);
 spv_id shader_bitcast(spirv *m, spv_id v, kind from, kind to);

@@ -42,6 +42,8 @@ spv_id spirv_u32(spirv *m, uint32_t value);
 spv_id spirv_u64(spirv *m, uint64_t value);
 spv_id spirv_f32(spirv *m, uint32_t bits);
 spv_id spirv_bool(spirv *m, bool value);
+/* Whether a value is one of those of 32 bits, and its bits (bool: 0 or 1). */
+bool spirv_is_constant(const spirv *m, spv_id value, uint32_t *bits);
 /* A specialization constant of 32 bits; asked for again: the same. */
 spv_id spirv_spec(spirv *m, uint32_t spec_id, uint32_t otherwise);
 

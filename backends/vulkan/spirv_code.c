@@ -65,7 +65,8 @@ void spirv_do(spirv *m, SpvOp op, int n, const spv_id *operands)
 spv_id spirv_variable(spirv *m, spv_id type, const char *name)
 {
     uint32_t storage = SpvStorageClassFunction;
-    spv_id id = spirv_put_result(m, &m->first_block, SpvOpVariable, spirv_type_pointer(m, SpvStorageClassFunction, type), 1, &storage);
+    spv_id id = spirv_put_result(m, &m->first_block, SpvOpVariable, spirv_type_pointer(m, SpvStorageClassFunction, type), 1,
+        &storage);
     spirv_name(m, id, "%s", name);
     return id;
 }
@@ -124,7 +125,8 @@ void spirv_loop_begin(spirv *m, spv_loop *s, bool unroll)
     *s = (spv_loop){ spirv_new_id(m, 0), spirv_new_id(m, 0), spirv_new_id(m, 0), spirv_new_id(m, 0), unroll };
     branch(m, s->header);
     label(m, s->header);
-    spirv_do(m, SpvOpLoopMerge, 3, (uint32_t[]){ s->merge, s->next, unroll ? SpvLoopControlUnrollMask : SpvLoopControlDontUnrollMask });
+    spirv_do(m, SpvOpLoopMerge, 3, (uint32_t[]){ s->merge, s->next,
+        unroll ? SpvLoopControlUnrollMask : SpvLoopControlDontUnrollMask });
     branch(m, condition);
     label(m, condition);
 }

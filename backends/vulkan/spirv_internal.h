@@ -7,8 +7,9 @@
 
 typedef LIST(uint32_t) spv_words;
 
-/* What is known of an id: the type of a value (0: it has none); of a pointer type or a vector type, what is inside. */
-typedef struct spv_about { spv_id type, inside; } spv_about;
+/* What is known of an id: the type of a value (0: it has none); of a pointer type or a vector type, what is inside; whether it is a
+ * constant of 32 bits, and they. */
+typedef struct spv_about { spv_id type, inside; bool is_constant; uint32_t bits; } spv_about;
 
 /* A type or constant: op, type and operands stand in `keys`. id 0: free. */
 typedef struct spv_interned { uint32_t hash, first, n; spv_id id; } spv_interned;

@@ -61,7 +61,8 @@ spv_buffer spirv_buffer(spirv *m, uint32_t binding, int element_bytes, bool is_w
         b->is_written = b->is_written || is_written;
         return b->buffer;
     }
-    spv_id element = element_type(m, element_bytes), variable = global_variable(m, SpvStorageClassStorageBuffer, buffer_block(m, element_bytes));
+    spv_id element = element_type(m, element_bytes);
+    spv_id variable = global_variable(m, SpvStorageClassStorageBuffer, buffer_block(m, element_bytes));
     spv_buffer buffer = { variable, element, spirv_type_pointer(m, SpvStorageClassStorageBuffer, element), element_bytes };
     spv_bound_buffer bound = { buffer, binding, is_written };
     LIST_PUSH(m->memory, m->buffers, bound);
@@ -94,7 +95,8 @@ void spirv_finish_buffers(spirv *m)
     for (uint32_t k = 0; k < m->buffers.count; k++) {
         const spv_bound_buffer *b = &m->buffers.items[k];
         bool is_shared = false;
-        for (uint32_t j = 0; j < m->buffers.count; j++) is_shared = is_shared || (j != k && m->buffers.items[j].binding == b->binding);
+        for (uint32_t j = 0; j < m->buffers.count; j++)
+            is_shared = is_shared || (j != k && m->buffers.items[j].binding == b->binding);
         if (!b->is_written) spirv_decorate(m, b->buffer.variable, SpvDecorationNonWritable, 0, NULL);
         if (is_shared) spirv_decorate(m, b->buffer.variable, SpvDecorationAliased, 0, NULL);
     }
@@ -184,6 +186,7 @@ spv_id spirv_built_in(spirv *m, SpvBuiltIn which, int component)
     spv_input *input = input_of(m, which, is_scalar ? u32 : spirv_type_vector(m, u32, 3));
     if (is_scalar) return input->value;
     spv_id *part = &input->parts[component];
-    if (!*part) *part = spirv_put_result(m, &m->loads, SpvOpCompositeExtract, u32, 2, (uint32_t[]){ input->value, (uint32_t)component });
+    if (!*part) *part = spirv_put_result(m, &m->loads, SpvOpCompositeExtract, u32, 2,
+        (uint32_t[]){ input->value, (uint32_t)component });
     return *part;
 }

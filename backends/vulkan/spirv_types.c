@@ -110,9 +110,17 @@ spv_id spirv_type_pointer(spirv *m, SpvStorageClass storage, spv_id to)
 
 /* ---- constants ----------------------------------------------------------------------------------------------- */
 
+static spv_id constant(spirv *m, SpvOp op, spv_id type, int n, uint32_t bits)
+{
+    spv_id id = spirv_interned(m, op, type, n, &bits);
+    m->ids.items[id].is_constant = true;
+    m->ids.items[id].bits = bits;
+    return id;
+}
+
 spv_id spirv_u32(spirv *m, uint32_t value)
 {
-    return spirv_interned(m, SpvOpConstant, spirv_type_u32(m), 1, &value);
+    return constant(m, SpvOpConstant, spirv_type_u32(m), 1, value);
 }
 
 spv_id spirv_u64(spirv *m, uint64_t value)
@@ -122,12 +130,18 @@ spv_id spirv_u64(spirv *m, uint64_t value)
 
 spv_id spirv_f32(spirv *m, uint32_t bits)
 {
-    return spirv_interned(m, SpvOpConstant, spirv_type_f32(m), 1, &bits);
+    return constant(m, SpvOpConstant, spirv_type_f32(m), 1, bits);
 }
 
 spv_id spirv_bool(spirv *m, bool value)
 {
-    return spirv_interned(m, value ? SpvOpConstantTrue : SpvOpConstantFalse, spirv_type_bool(m), 0, NULL);
+    return constant(m, value ? SpvOpConstantTrue : SpvOpConstantFalse, spirv_type_bool(m), 0, value);
+}
+
+bool spirv_is_constant(const spirv *m, spv_id value, uint32_t *bits)
+{
+    *bits = m->ids.items[value].bits;
+    return m->ids.items[value].is_constant;
 }
 
 spv_id spirv_spec(spirv *m, uint32_t spec_id, uint32_t otherwise)

@@ -184,7 +184,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(nothing_is_a_module), TEST(the_validator_is_awake), TEST(types_and_constants_are_made_once), TEST(every_decoration_of_buffers),
+        TEST(nothing_is_a_module), TEST(the_validator_is_awake), TEST(types_and_constants_are_made_once),
+            TEST(every_decoration_of_buffers),
         TEST(one_memory_under_two_types_is_aliased), TEST(floats_are_not_contracted), TEST(signed_operations_take_u32),
         TEST(control_flow_nests),
     };
