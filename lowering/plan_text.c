@@ -31,7 +31,7 @@ static void operands_text(const tensor_pipe *p, ref r, const char *between, text
 {
     for (int k = 0; k < node_at(p, r)->n_args; k++) {
         if (k) text_string(out, between);
-        uniform_text(p, node_arg(p, r, k), out);
+        expression_text(p, node_arg(p, r, k), out);
     }
 }
 
@@ -40,18 +40,18 @@ static void operation_text(const tensor_pipe *p, ref r, text *out)
     const tensor_node *n = node_at(p, r);
     int64_t v;
     if (n->op == OP_add && node_is_const(p, node_arg(p, r, 1), &v) && v < 0) {
-        uniform_text(p, node_arg(p, r, 0), out);
+        expression_text(p, node_arg(p, r, 0), out);
         text_printf(out, " - %lld", (long long)-v);
         return;
     }
-    if (n->op == OP_neg) { text_string(out, "-"); uniform_text(p, node_arg(p, r, 0), out); return; }
+    if (n->op == OP_neg) { text_string(out, "-"); expression_text(p, node_arg(p, r, 0), out); return; }
     if (n->op == OP_select) {
         text_string(out, "(");
-        uniform_text(p, node_arg(p, r, 0), out);
+        expression_text(p, node_arg(p, r, 0), out);
         text_string(out, " ? ");
-        uniform_text(p, node_arg(p, r, 1), out);
+        expression_text(p, node_arg(p, r, 1), out);
         text_string(out, " : ");
-        uniform_text(p, node_arg(p, r, 2), out);
+        expression_text(p, node_arg(p, r, 2), out);
         text_string(out, ")");
         return;
     }
@@ -62,7 +62,7 @@ static void operation_text(const tensor_pipe *p, ref r, text *out)
     if (!infix || n->op != OP_add) text_string(out, ")");
 }
 
-void uniform_text(const tensor_pipe *p, ref r, text *out)
+void expression_text(const tensor_pipe *p, ref r, text *out)
 {
     const tensor_node *n = node_at(p, r);
     int64_t v;
@@ -76,10 +76,10 @@ void uniform_text(const tensor_pipe *p, ref r, text *out)
 
 void range_text(const tensor_pipe *p, ref lo, ref hi, text *out)
 {
-    uniform_text(p, lo, out);
+    expression_text(p, lo, out);
     if (lo == hi) return;
     text_string(out, "..");
-    uniform_text(p, hi, out);
+    expression_text(p, hi, out);
 }
 
 void dispatch_text(const tensor_pipe *p, const dispatch_plan *plan, text *out)

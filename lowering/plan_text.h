@@ -6,7 +6,7 @@
 #include "lowering/dispatch.h"
 
 void type_text(text *out, type t);                                          /* u8x3 */
-void uniform_text(const tensor_pipe *p, ref r, text *out);                  /* W - 1 */
+void expression_text(const tensor_pipe *p, ref r, text *out);                  /* W - 1 */
 void range_text(const tensor_pipe *p, ref lo, ref hi, text *out);           /* -2..2, or 0 */
 /* Which stages run together, and why each stored one is. */
 void dispatch_text(const tensor_pipe *p, const dispatch_plan *plan, text *out);
