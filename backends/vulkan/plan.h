@@ -54,7 +54,7 @@ typedef enum vplan_slot_kind {
                                      * are components; bytes, when the memory is read by words; words for scratch */
     VPLAN_SLOT_stride,              /* the same unit: from pixel to pixel along dimension `d`, modulo 2^32 */
     VPLAN_SLOT_component,           /* the same: from component to component (planar pictures; else a constant that needs no slot) */
-    VPLAN_SLOT_tiles                /* tiles along dimension d of 0, 1: how z tiles come apart needs extents only */
+    VPLAN_SLOT_tiles                /* tiles along dimension d of 0, 1. Those along z are dimensions 2, 3 and 4 of the rectangle of all sinks, 2 the fastest */
 } vplan_slot_kind;
 typedef struct vplan_slot { int32_t kind, which, d; } vplan_slot;
 
@@ -67,9 +67,12 @@ typedef struct vplan_slot { int32_t kind, which, d; } vplan_slot;
 typedef struct vplan_shared { int32_t words; int32_t p_x, q_x, reach_x, p_y, q_y, reach_y; int32_t first_pass, last_pass;
                               int32_t iterations; /* value: of loops, for one pixel; the loop over pixels itself isn't counted */ } vplan_shared;
 
+enum { VPLAN_SHARED_MOST = 64 };      /* of one kernel */
+
 /* What a kernel reads and writes; binding k of its set. Binding numbers are dense, from 0. -1 is the arguments buffer (tables
  * and slots). */
 typedef struct vplan_binding { int32_t memory; int32_t is_written; } vplan_binding;
+enum { VPLAN_BINDINGS_MOST = 96 };    /* of one kernel */
 
 /* How a sink (or anything fused below it) reads a stored memory, for the rectangle that a part needs of it: along x and y
  * (p * i + lo..hi) // q of the kernel's rectangle, then through the border (numbers of border.def); the other dimensions whole;

@@ -14,7 +14,7 @@ typedef struct halo_vulkan_image {
     VkBuffer     buffer;       /* usage STORAGE_BUFFER; VK_NULL_HANDLE for images */
     VkDeviceSize offset;       /* of the pixel at (0, 0, ...), in bytes; a multiple of the component's size */
     VkDeviceSize size;         /* bytes of the buffer that may be read (written), counted from `first` */
-    VkDeviceSize first;        /* where those begin; 0 will do unless strides are negative or parts of the buffer are others' */
+    VkDeviceSize first;        /* where those begin: 0, unless the bytes before are none of the library's business */
     int32_t      extent[5];    /* width, height, ... in pixels; 1 beyond the rank */
     int64_t      stride[5];    /* bytes from one pixel to the next along each dimension; may be negative */
     int32_t      padded_rows;  /* outputs: the bytes from a row's end to the next whole word are the library's to overwrite. Only
@@ -65,6 +65,7 @@ typedef struct halo_vulkan_slice { uint64_t first, count; } halo_vulkan_slice;
 enum { HALO_VULKAN_ERROR_DEVICE = 100,   /* a Vulkan function failed (out of memory, device lost, pool exhausted) */
        HALO_VULKAN_ERROR_FEATURE,        /* a feature or limit that the pipe needs is missing: NAME_vulkan_missing says which */
        HALO_VULKAN_ERROR_RANGE,          /* what is read or written of a picture is more than maxStorageBufferRange, or than 2^31 components */
+       HALO_VULKAN_ERROR_BUFFER,         /* what is read or written of a picture doesn't lie between its first byte and first + size */
        HALO_VULKAN_ERROR_WORDS,          /* without 8 or 16-bit storage: an output's rows don't begin, or end, at whole words */
        HALO_VULKAN_ERROR_LOOPS,          /* more loop iterations than most_loop_iterations */
        HALO_VULKAN_ERROR_SCRATCH };      /* scratch is missing or misaligned */

@@ -1,6 +1,6 @@
-# Turns the guarded text of halo/abi.h into a C string, so that generated headers hold the very same words.
+# Turns the guarded text (what #ifndef GUARD begins) of a public header into a C string, so that generated headers hold the very same words.
 file(READ ${INPUT} all)
-string(FIND "${all}" "#ifndef HALO_ABI_1" start)
+string(FIND "${all}" "#ifndef ${GUARD}" start)
 string(FIND "${all}" "#endif\n#endif" end REVERSE)
 math(EXPR length "${end} - ${start} + 7")
 string(SUBSTRING "${all}" ${start} ${length} body)
