@@ -2,117 +2,13 @@
  * The schedule as text: `dispatch` (which stages run together), `kernel` (how every stage's rows are made), `explain` (for
  * people: what was fused, buffered and cut, and why). */
 #include "backends/cpu/module.h"
+#include "lowering/plan_text.h"
 
 #include <string.h>
 
 bool single_text(tensor_pipe *p, const cpu_options *options, bool assembly, text *out, diags *d);
 
 static const char *name_of(cpu_schedule *s, uint32_t stage) { return stage_at(s->pipe, stage)->name; }
-
-static void type_name(text *out, type t)
-{
-    text_string(out, kind_get((enum kind)t.kind)->name);
-    if (t.lanes > 1) text_printf(out, "x%d", t.lanes);
-}
-
-/* A uniform expression, in the language's spelling. */
-static void uniform_text(cpu_schedule *s, ref r, text *out);
-
-static const char *infix_of(int op)
-{
-    switch ((tensor_op)op) {
-    case OP_add: return " + ";
-    case OP_sub: return " - ";
-    case OP_mul: return "*";
-    case OP_div: return " / ";
-    case OP_floordiv: return " // ";
-    case OP_mod: return " % ";
-    case OP_lt: return " < ";
-    case OP_le: return " <= ";
-    case OP_eq: return " == ";
-    case OP_ne: return " != ";
-    case OP_and: return " and ";
-    case OP_or: return " or ";
-    default: return NULL;
-    }
-}
-
-static void operands_text(cpu_schedule *s, ref r, const char *between, text *out)
-{
-    for (int k = 0; k < node_at(s->pipe, r)->n_args; k++) {
-        if (k) text_string(out, between);
-        uniform_text(s, node_arg(s->pipe, r, k), out);
-    }
-}
-
-static void operation_text(cpu_schedule *s, ref r, text *out)
-{
-    tensor_pipe *p = s->pipe;
-    const tensor_node *n = node_at(p, r);
-    int64_t v;
-    if (n->op == OP_add && node_is_const(p, node_arg(p, r, 1), &v) && v < 0) {
-        uniform_text(s, node_arg(p, r, 0), out);
-        text_printf(out, " - %lld", (long long)-v);
-        return;
-    }
-    if (n->op == OP_neg) { text_string(out, "-"); uniform_text(s, node_arg(p, r, 0), out); return; }
-    if (n->op == OP_select) {
-        text_string(out, "(");
-        uniform_text(s, node_arg(p, r, 0), out);
-        text_string(out, " ? ");
-        uniform_text(s, node_arg(p, r, 1), out);
-        text_string(out, " : ");
-        uniform_text(s, node_arg(p, r, 2), out);
-        text_string(out, ")");
-        return;
-    }
-    const char *infix = infix_of(n->op);
-    if (!infix) text_string(out, n->op == OP_cast ? kind_get((enum kind)n->type.kind)->name : op_get((tensor_op)n->op)->name);
-    if (!infix || n->op != OP_add) text_string(out, "(");
-    operands_text(s, r, infix ? infix : ", ", out);
-    if (!infix || n->op != OP_add) text_string(out, ")");
-}
-
-static void uniform_text(cpu_schedule *s, ref r, text *out)
-{
-    tensor_pipe *p = s->pipe;
-    const tensor_node *n = node_at(p, r);
-    int64_t v;
-    float f;
-    if (node_is_const(p, r, &v)) text_printf(out, "%lld", (long long)v);
-    else if (node_is_f32(p, r, &f)) text_f32(out, f);
-    else if (n->op == OP_dim) text_string(out, p->dims.items[n->payload].name);
-    else if (n->op == OP_param) text_string(out, p->params.items[n->payload].name);
-    else operation_text(s, r, out);
-}
-
-static void range_text(cpu_schedule *s, ref lo, ref hi, text *out)
-{
-    uniform_text(s, lo, out);
-    if (lo == hi) return;
-    text_string(out, "..");
-    uniform_text(s, hi, out);
-}
-
-/* ---- dispatch ------------------------------------------------------------------------------------------------------------- */
-
-static void dispatch_text(cpu_schedule *s, text *out)
-{
-    text_printf(out, "dispatches 1 @%s\n", s->pipe->name);
-    for (uint32_t k = 0; k < s->plan.dispatches.count; k++) {
-        const dispatch *d = &s->plan.dispatches.items[k];
-        text_printf(out, "dispatch %u {\n", k);
-        for (uint32_t j = 0; j < d->stages.count; j++) {
-            uint32_t stage = d->stages.items[j];
-            text_printf(out, "  %%%s ", name_of(s, stage));
-            type_name(out, stage_at(s->pipe, stage)->type);
-            text_printf(out, " %s", s->plan.why[stage] == CUT_none ? "fused" : "stored");
-            if (s->plan.why[stage] != CUT_none) text_printf(out, " ; %s", cut_text(s->plan.why[stage]));
-            text_string(out, "\n");
-        }
-        text_string(out, "}\n");
-    }
-}
 
 /* ---- kernel --------------------------------------------------------------------------------------------------------------- */
 
@@ -123,12 +19,12 @@ static void edge_text(cpu_schedule *s, cpu_section *section, const cpu_edge *e, 
     if (e->finds_rows) text_printf(out, " found by the code, y %s", border_name((border)e->border_y));
     else if (e->kind != READ_anywhere) {
         text_printf(out, " y (%d*y + ", e->p_y);
-        range_text(s, e->lo_y, e->hi_y, out);
+        range_text(s->pipe, e->lo_y, e->hi_y, out);
         text_printf(out, ")//%d %s", e->q_y, border_name((border)e->border_y));
     }
     if (e->kind == READ_row) {
         text_printf(out, " x (%d*x + ", e->p_x);
-        range_text(s, e->lo_x, e->hi_x, out);
+        range_text(s->pipe, e->lo_x, e->hi_x, out);
         text_printf(out, ")//%d %s", e->q_x, border_name((border)e->border_x));
     }
     text_printf(out, " from %s\n", e->producer >= 0 ? "line" : e->memory >= 0 ? "memory" : "constants");
@@ -138,9 +34,9 @@ static void stage_text(cpu_schedule *s, cpu_section *section, const cpu_stage *c
 {
     tensor_stage t = *stage_at(s->pipe, c->stage);
     text_printf(out, "  stage %%%s ", t.name);
-    type_name(out, t.type);
+    type_text(out, t.type);
     text_string(out, " (");
-    for (int d = 0; d < t.rank; d++) { if (d) text_string(out, ", "); range_text(s, t.lo[d], t.hi[d], out); }
+    for (int d = 0; d < t.rank; d++) { if (d) text_string(out, ", "); range_text(s->pipe, t.lo[d], t.hi[d], out); }
     text_printf(out, ") to %s %s", c->sink ? "memory" : "line", c->apart ? "flat to planes" : c->flat ? "flat" : "planes");
     if (c->planes > 1) text_printf(out, " slab=%d", c->planes);
     text_printf(out, " lanes=%d unroll=%d rows=%d operations=%.0f {\n", c->lanes, c->unroll, c->group, c->operations);
@@ -179,14 +75,14 @@ static void explain_reads(cpu_schedule *s, cpu_section *section, const cpu_stage
         if (e->finds_rows) text_string(out, ", rows computed");
         else if (e->p_y) {
             text_string(out, ", rows ");
-            range_text(s, e->lo_y, e->hi_y, out);
+            range_text(s->pipe, e->lo_y, e->hi_y, out);
             if (e->q_y != 1) text_printf(out, " of %d*y, divided by %d", e->p_y, e->q_y);
             else if (e->p_y != 1) text_printf(out, " of %d*y", e->p_y);
         }
         if (e->kind == READ_row_gather) text_string(out, ", columns computed");
         else {
             text_string(out, ", columns ");
-            range_text(s, e->lo_x, e->hi_x, out);
+            range_text(s->pipe, e->lo_x, e->hi_x, out);
             if (e->q_x != 1) text_printf(out, " of %d*x, divided by %d", e->p_x, e->q_x);
             else if (e->p_x != 1) text_printf(out, " of %d*x", e->p_x);
         }
@@ -211,7 +107,7 @@ static void explain_stage(cpu_schedule *s, cpu_section *section, const cpu_stage
 {
     tensor_stage t = *stage_at(s->pipe, c->stage);
     text_printf(out, "    `%s` (", t.name);
-    type_name(out, t.type);
+    type_text(out, t.type);
     text_string(out, c->sink ? "): stored" : c->loader ? c->copies ? "): rows copied for their border, of long ones the ends alone" : "): rows copied for their border" : "): kept in a line buffer");
     if (c->planes > 1) text_printf(out, " whose rows are slabs of %d, one for each of the outer coordinates", c->planes);
     cut_reason why = c->stage < s->n_memory_of ? s->plan.why[c->stage] : CUT_none;
@@ -266,12 +162,12 @@ static void json_reads(cpu_schedule *s, cpu_section *section, const cpu_stage *c
                     name_of(s, e->producer >= 0 ? section_stage(section, e->producer)->stage : e->stage), KINDS[e->kind]);
         if (e->kind != READ_anywhere && !e->finds_rows) {
             text_string(out, ", \"rows\": \"");
-            range_text(s, e->lo_y, e->hi_y, out);
+            range_text(s->pipe, e->lo_y, e->hi_y, out);
             text_printf(out, "\", \"border_y\": \"%s\"", border_name((border)e->border_y));
         }
         if (e->kind == READ_row) {
             text_string(out, ", \"columns\": \"");
-            range_text(s, e->lo_x, e->hi_x, out);
+            range_text(s->pipe, e->lo_x, e->hi_x, out);
             text_printf(out, "\", \"border_x\": \"%s\"", border_name((border)e->border_x));
         }
         text_string(out, "}");
@@ -328,7 +224,7 @@ bool cpu_show(tensor_pipe *p, const cpu_options *options, cpu_text what, text *o
     cpu_schedule *s = cpu_schedule_make(p, options, machine.target, memory);
     tuning_check(s, d);
     switch (what) {
-    case CPU_TEXT_dispatch: dispatch_text(s, out); break;
+    case CPU_TEXT_dispatch: dispatch_text(s->pipe, &s->plan, out); break;
     case CPU_TEXT_kernel:   kernel_text(s, out); break;
     case CPU_TEXT_explain_json: explain_json(s, out); break;
     case CPU_TEXT_choices:  tuning_alternatives(s, out); break;
