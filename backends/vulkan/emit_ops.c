@@ -66,14 +66,14 @@ static spv_id floor_division(spirv *m, kind k, spv_id a, spv_id b, bool remainde
     return is_constant ? result : pick(m, is_zero, zero, result);
 }
 
-/* Beyond 31 everything is shifted out; a negative count is a large one. */
-static spv_id shift(spirv *m, tensor_op op, kind k, spv_id a, spv_id b)
+/* Beyond 31 everything is shifted out; a negative count is a large one. What is 0 for a literal count stays hidden too. */
+static spv_id shift(spirv *m, spv_id zero, tensor_op op, kind k, spv_id a, spv_id b)
 {
     spv_id most = word(m, 31), count = spirv_ext2(m, GLSLstd450UMin, spirv_type_u32(m), b, most);
     if (op == OP_shr && kind_is_signed(k)) return word_op(m, SpvOpShiftRightArithmetic, a, count);
     spv_id shifted = word_op(m, op == OP_shl ? SpvOpShiftLeftLogical : SpvOpShiftRightLogical, a, count);
     uint32_t known;
-    if (spirv_is_constant(m, b, &known)) return known <= 31 ? shifted : word(m, 0);
+    if (spirv_is_constant(m, b, &known)) return known <= 31 ? shifted : zero;
     return pick(m, test(m, SpvOpUGreaterThan, b, most), word(m, 0), shifted);
 }
 
@@ -96,7 +96,7 @@ static spv_id integer_least(spirv *m, tensor_op op, kind k, spv_id a, spv_id b)
         spirv_type_u32(m), a, b);
 }
 
-static spv_id integer_op(spirv *m, tensor_op op, kind k, const spv_id *v)
+static spv_id integer_op(spirv *m, spv_id hidden, tensor_op op, kind k, const spv_id *v)
 {
     spv_id t = shader_kind_type(m, k), zero = shader_constant(m, k, 0);
     switch (op) {
@@ -113,7 +113,7 @@ static spv_id integer_op(spirv *m, tensor_op op, kind k, const spv_id *v)
     case OP_bitand: return word_op(m, SpvOpBitwiseAnd, v[0], v[1]);
     case OP_bitor:  return word_op(m, SpvOpBitwiseOr, v[0], v[1]);
     case OP_bitxor: return word_op(m, SpvOpBitwiseXor, v[0], v[1]);
-    case OP_shl: case OP_shr: return shift(m, op, k, v[0], v[1]);
+    case OP_shl: case OP_shr: return shift(m, hidden, op, k, v[0], v[1]);
     case OP_eq: case OP_ne: case OP_lt: case OP_le: return integer_compare(m, op, k, v[0], v[1]);
     default: assert(!"an op that whole numbers don't have"); return v[0];
     }
@@ -147,17 +147,17 @@ static spv_id truth_op(spirv *m, tensor_op op, const spv_id *v)
 
 /* ---- reals ---------------------------------------------------------------------------------------------------- */
 
-/* A literal zero as one that no compiler sees. */
-static spv_id hidden(spirv *m, spv_id zero, spv_id v)
+spv_id shader_hidden(spirv *m, spv_id zero, spv_id v)
 {
     uint32_t bits;
-    if (!spirv_is_constant(m, v, &bits) || (bits & REAL_MAGNITUDE)) return v;
+    bool is_literal = spirv_is_constant(m, v, &bits) && spirv_type_of(m, v) == spirv_type_f32(m);
+    if (!is_literal || (bits & REAL_MAGNITUDE)) return v;
     return real_of_bits(m, bits ? word_with(m, SpvOpBitwiseOr, zero, REAL_SIGN) : zero);
 }
 
 static spv_id arithmetic(spirv *m, spv_id zero, SpvOp op, const spv_id *v)
 {
-    return real_op(m, op, hidden(m, zero, v[0]), hidden(m, zero, v[1]));
+    return real_op(m, op, shader_hidden(m, zero, v[0]), shader_hidden(m, zero, v[1]));
 }
 
 static spv_id real_value(spirv *m, spv_id zero, tensor_op op, const spv_id *v)
@@ -173,7 +173,7 @@ static spv_id real_value(spirv *m, spv_id zero, tensor_op op, const spv_id *v)
         return arithmetic(m, zero, SpvOpFAdd, terms);
     }
     case OP_neg:   return spirv_op1(m, SpvOpFNegate, t, v[0]);
-    case OP_abs:   return spirv_ext1(m, GLSLstd450FAbs, t, v[0]);
+    case OP_abs:   return real_of_bits(m, word_with(m, SpvOpBitwiseAnd, bits_of_real(m, v[0]), REAL_MAGNITUDE));
     case OP_fma:   return shader_fma(m, v[0], v[1], v[2]);
     case OP_sqrt:  return spirv_ext1(m, GLSLstd450Sqrt, t, v[0]);
     case OP_floor: return spirv_ext1(m, GLSLstd450Floor, t, v[0]);
@@ -194,6 +194,6 @@ spv_id shader_op(spirv *m, spv_id zero, tensor_op op, kind k, const spv_id *args
 {
     if (kind_is_float(k)) return real_value(m, zero, op, args);
     if (k == KIND_bool) return truth_op(m, op, args);
-    spv_id v = integer_op(m, op, k, args);
+    spv_id v = integer_op(m, zero, op, k, args);
     return kind_get(k)->bits < 32 && overflows(op) ? shader_wrap(m, v, KIND_i32, k) : v;
 }

@@ -10,8 +10,10 @@
 
 spv_id shader_kind_type(spirv *m, kind k);
 spv_id shader_constant(spirv *m, kind k, uint32_t bits);
-/* `zero`: a u32 0 that no compiler can see is one: drivers fold x * 0.0 and 0.0 - x wrongly even under NoContraction, so wherever
- * an operand is a literal zero, one made of it stands in its place. */
+/* `zero`: a u32 0 that no compiler can see is one. Drivers fold 0.0 + x, x * 0.0 and x / 0.0 wrongly even under NoContraction, so
+ * where an operand of + - * / is a literal zero, one made of `zero` stands in its place; where it could become one inside the
+ * driver (an accumulator's first value, an arm of a select) it has to be hidden when it is made. Other values stay as they are. */
+spv_id shader_hidden(spirv *m, spv_id zero, spv_id v);
 /* NUM SEL INT FLT CMP LOG; k: of the operands. */
 spv_id shader_op(spirv *m, spv_id zero, tensor_op op, kind k, const spv_id *args);
 spv_id shader_cast(spirv *m, spv_id v, kind from, kind to);
