@@ -281,7 +281,8 @@ static bool table_entry(emitter *e, ref load, lanes *out)
         at += (index - lo) * step;
         step *= hi - lo + 1;
     }
-    for (int l = 0; l < t.type.lanes; l++) out->id[l] = shader_constant(e->m, (kind)t.type.kind, t.words[at + l]);
+    for (int l = 0; l < t.type.lanes; l++)
+        out->id[l] = shader_hidden(e->m, e->zero, shader_constant(e->m, (kind)t.type.kind, t.words[at + l]));
     return true;
 }
 

@@ -23,7 +23,7 @@ spv_id shader_uniform(emitter *e, ref r, int lane)
     kind k = (kind)node_type(e->pipe, r).kind;
     int64_t known;
     if (node_is_const(e->pipe, r, &known)) return shader_constant(e->m, k, (uint32_t)known);
-    if (node_at(e->pipe, r)->op == OP_const) return shader_constant(e->m, k, node_at(e->pipe, r)->payload);
+    if (node_at(e->pipe, r)->op == OP_const) return shader_hidden(e->m, e->zero, shader_constant(e->m, k, node_at(e->pipe, r)->payload));
     spv_id word = shader_slot(e, (vplan_slot){ VPLAN_SLOT_value, value_of(&e->s->values, r, lane), 0 });
     if (k == KIND_bool) return spirv_op2(e->m, SpvOpINotEqual, e->boolean, word, shader_i32(e, 0));
     return kind_is_float(k) ? spirv_op1(e->m, SpvOpBitcast, e->f32, word) : word;

@@ -31,12 +31,12 @@ static bool most_of(tensor_pipe *p, linear form, int64_t *most)
                 && form.terms[k].coefficient % q == 0) at = k;
         if (at < 0) return false;
         int32_t factor = (int32_t)(form.terms[at].coefficient / q);
-        ref sum = tensor_op2(p, OP_mul, node_arg(p, form.terms[at].atom, 0), tensor_i32(p, factor));
+        ref total = tensor_op2(p, OP_mul, node_arg(p, form.terms[at].atom, 0), tensor_i32(p, factor));
         if (factor < 0) form.constant += (int32_t)(-factor * (q - 1));
         memmove(&form.terms[at], &form.terms[at + 1], sizeof form.terms[0] * (size_t)(form.n_terms - at - 1));
         form.n_terms--;
-        sum = tensor_op2(p, OP_add, sum, linear_build(p, &form));
-        if (!linear_of(p, sum, &form)) return false;
+        total = tensor_op2(p, OP_add, total, linear_build(p, &form));
+        if (!linear_of(p, total, &form)) return false;
     }
     *most = form.constant;
     return form.n_terms == 0;
