@@ -19,33 +19,93 @@ static int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b != 0
 
 /* ---- bounds of differences ------------------------------------------------------------------------------- */
 
-/* The most that a linear form can be, when its terms come down to a constant: k * (e // q) lies between k / q * (e - q + 1) and
- * k / q * e, for q that divides k. */
-static bool most_of(tensor_pipe *p, linear form, int64_t *most)
+/* What is sought: the most that form / scale can be, its terms coming down to a constant. Every step replaces one atom by something
+ * that is no less:
+ *     k * (e // q)   between  k / q * (e - q + 1)  and  k / q * e     (first the form times q, where q doesn't divide k)
+ *     min(a, b)      either of them where it counts upwards; downwards both are tried, and the greater result is it; max likewise */
+typedef struct bound { tensor_pipe *pipe; linear form; int64_t scale; int steps; } bound;
+
+enum { MOST_STEPS = 24, MOST_SCALE = 1 << 16 };
+
+static bool most_of(bound b, int64_t *most);
+
+static bool is_solvable(const tensor_pipe *p, ref atom)
 {
-    for (int round = 0; round < 8 && form.n_terms > 0; round++) {
-        int at = -1;
-        int64_t q = 0;
-        for (int k = 0; k < form.n_terms && at < 0; k++)
-            if (node_at(p, form.terms[k].atom)->op == OP_floordiv && node_is_const(p, node_arg(p, form.terms[k].atom, 1), &q) && q > 0
-                && form.terms[k].coefficient % q == 0) at = k;
-        if (at < 0) return false;
-        int32_t factor = (int32_t)(form.terms[at].coefficient / q);
-        ref total = tensor_op2(p, OP_mul, node_arg(p, form.terms[at].atom, 0), tensor_i32(p, factor));
-        if (factor < 0) form.constant += (int32_t)(-factor * (q - 1));
-        memmove(&form.terms[at], &form.terms[at + 1], sizeof form.terms[0] * (size_t)(form.n_terms - at - 1));
-        form.n_terms--;
-        total = tensor_op2(p, OP_add, total, linear_build(p, &form));
-        if (!linear_of(p, total, &form)) return false;
-    }
-    *most = form.constant;
-    return form.n_terms == 0;
+    const tensor_node *n = node_at(p, atom);
+    int64_t q;
+    if (n->op == OP_floordiv) return node_is_const(p, node_arg(p, atom, 1), &q) && q > 0;
+    return n->op == OP_min || n->op == OP_max;
 }
 
-static bool most_difference(tensor_pipe *p, ref a, ref b, int64_t *most)
+/* The form with `instead` times the coefficient in the place of term `at`. */
+static bool replaced(bound *b, int at, int32_t coefficient, ref instead)
 {
-    linear form;
-    return linear_of(p, tensor_op2(p, OP_sub, a, b), &form) && most_of(p, form, most);
+    tensor_pipe *p = b->pipe;
+    linear rest = b->form;
+    memmove(&rest.terms[at], &rest.terms[at + 1], sizeof rest.terms[0] * (size_t)(rest.n_terms - at - 1));
+    rest.n_terms--;
+    ref product = tensor_op2(p, OP_mul, instead, tensor_i32(p, coefficient));
+    return linear_of(p, tensor_op2(p, OP_add, product, linear_build(p, &rest)), &b->form);
+}
+
+/* Times q it is still far from what 32 bits hold. */
+static bool scales(const linear *form, int64_t q)
+{
+    int64_t most = INT32_MAX / 4 / q;
+    for (int k = 0; k < form->n_terms; k++) if (form->terms[k].coefficient > most || form->terms[k].coefficient < -most) return false;
+    return form->constant <= most && form->constant >= -most;
+}
+
+static bool most_through_division(bound b, int at, int64_t *most)
+{
+    ref atom = b.form.terms[at].atom;
+    int64_t q = 1;
+    node_is_const(b.pipe, node_arg(b.pipe, atom, 1), &q);
+    if (b.form.terms[at].coefficient % q != 0) {
+        if (b.scale * q > MOST_SCALE || !scales(&b.form, q)) return false;
+        b.scale *= q;
+        b.form.constant *= (int32_t)q;
+        for (int k = 0; k < b.form.n_terms; k++) b.form.terms[k].coefficient *= (int32_t)q;
+    }
+    int32_t factor = (int32_t)(b.form.terms[at].coefficient / q);
+    if (factor < 0) b.form.constant += (int32_t)(-factor * (q - 1));
+    return replaced(&b, at, factor, node_arg(b.pipe, atom, 0)) && most_of(b, most);
+}
+
+static bool most_through_choice(bound b, int at, int64_t *most)
+{
+    ref atom = b.form.terms[at].atom;
+    int32_t coefficient = b.form.terms[at].coefficient;
+    bool either = (node_at(b.pipe, atom)->op == OP_min) == (coefficient > 0), known[2];
+    int64_t each[2];
+    for (int k = 0; k < 2; k++) {
+        bound one = b;
+        known[k] = replaced(&one, at, coefficient, node_arg(b.pipe, atom, k)) && most_of(one, &each[k]);
+    }
+    if (!known[0] && !known[1]) return false;
+    if (!either && !(known[0] && known[1])) return false;
+    *most = !known[1] || (known[0] && (each[0] < each[1]) == either) ? each[0] : each[1];
+    return true;
+}
+
+static bool most_of(bound b, int64_t *most)
+{
+    if (b.form.n_terms == 0) {
+        *most = floor_quotient(b.form.constant, b.scale);
+        return true;
+    }
+    if (++b.steps > MOST_STEPS) return false;
+    for (int k = 0; k < b.form.n_terms; k++) {
+        if (!is_solvable(b.pipe, b.form.terms[k].atom)) continue;
+        return node_at(b.pipe, b.form.terms[k].atom)->op == OP_floordiv ? most_through_division(b, k, most) : most_through_choice(b, k, most);
+    }
+    return false;
+}
+
+static bool most_difference(tensor_pipe *p, ref above, ref below, int64_t *most)
+{
+    bound b = { .pipe = p, .scale = 1 };
+    return linear_of(p, tensor_op2(p, OP_sub, above, below), &b.form) && most_of(b, most);
 }
 
 /* (p * at + shift) // q */
