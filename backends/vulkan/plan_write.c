@@ -76,7 +76,7 @@ static bool reads_anywhere(vulkan_schedule *s, const vulkan_kernel *k, uint32_t 
 static void write_memory_reads(writer *w, vplan_kernel *out, const vulkan_kernel *k, int memory)
 {
     uint32_t producer = w->s->memories.items[memory].stage;
-    if (reads_anywhere(w->s, k, producer)) {
+    if (stage_at(w->s->pipe, producer)->rank == 0 || reads_anywhere(w->s, k, producer)) {
         LIST_PUSH(w->s->memory, w->reads, ((vplan_read){ .memory = memory, .anywhere = 1, .q_x = 1, .q_y = 1 }));
         out->n_reads++;
         return;
