@@ -60,12 +60,12 @@ static void print_flat(const char *text)
     putchar('\n');
 }
 
-static int run_batch_line(char *text, int (*run)(int argc, char **argv, report *r))
+static int run_batch_line(char *text, int (*run)(int argc, char **argv, report *r, kept_device *kept), kept_device *kept)
 {
     report r = {.capture = true};
     int argc;
     char **argv = split_arguments(text, &argc);
-    int status = argv ? run(argc, argv, &r) : report_usage(&r, "a quote is not closed");
+    int status = argv ? run(argc, argv, &r, kept) : report_usage(&r, "a quote is not closed");
     free(argv);
     if (status == EXIT_FINE)
         printf("ok\n");
@@ -75,7 +75,7 @@ static int run_batch_line(char *text, int (*run)(int argc, char **argv, report *
     return status;
 }
 
-int run_batch(const char *path, int (*run)(int argc, char **argv, report *r))
+int run_batch(const char *path, int (*run)(int argc, char **argv, report *r, kept_device *kept), kept_device *kept)
 {
     report to_user = {0};
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
@@ -86,7 +86,7 @@ int run_batch(const char *path, int (*run)(int argc, char **argv, report *r))
     int status = EXIT_FINE;
     while (getline(&text, &room, file) >= 0) {
         const char *first = text + strspn(text, " \t\r\n");
-        if (*first && *first != '#' && run_batch_line(text, run) != EXIT_FINE)
+        if (*first && *first != '#' && run_batch_line(text, run, kept) != EXIT_FINE)
             status = EXIT_PROBLEM;
     }
     free(text);

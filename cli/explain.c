@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT
  * halo explain: per dispatch, what was fused, inlined, separated and buffered, and why. */
-#include "cli/cli.h"
+#include "cli/place.h"
 
-enum { OPT_JSON = 1, OPT_PIPE, OPT_STRICT, OPT_SKIP, OPT_TILE, OPT_NO_TUNE, OPT_NO_FUSE, OPT_CPU };
+enum { OPT_JSON = 1, OPT_PIPE, OPT_STRICT, OPT_SKIP, OPT_TILE, OPT_NO_TUNE, OPT_NO_FUSE, OPT_CPU, OPT_ON };
 static const option_row rows[] = {
     {OPT_JSON, "json", 0, NULL, "as JSON"},
     {OPT_PIPE, "pipe", 'p', "NAME", "this pipe only"},
+    {OPT_ON, "on", 0, "PLACE", "cpu or vulkan: for the processor, or for Vulkan devices (cpu)"},
     {OPT_STRICT, "strict", 0, NULL, "contract no product with a sum"},
     {OPT_SKIP, "skip", 0, "PASS", "leave an exact pass out"},
     {OPT_TILE, "tile", 0, "WxH", "column block and strip height"},
@@ -49,6 +50,12 @@ static int explain(report *r, const char *path, const halo_options *compile, boo
     return status;
 }
 
+static bool check_options(report *r, uint64_t given, place_kind on)
+{
+    static const int of_cpu[] = {OPT_CPU, OPT_NO_TUNE, 0};
+    return on == PLACE_CPU || check_places(r, rows, given, of_cpu, "is for the processor: leave it out, or --on vulkan");
+}
+
 int command_explain(int argc, char **argv)
 {
     report r = {0};
@@ -58,8 +65,11 @@ int command_explain(int argc, char **argv)
     const char *value;
     int rest, id;
     bool json = false, tuned = true;
+    place_kind on = PLACE_CPU;
+    uint64_t given = 0;
     options_begin(&o, rows, argc, argv, &r);
     while ((id = options_next(&o, &value, &rest)) != OPTION_END) {
+        given |= id > 0 && id < 64 ? (uint64_t)1 << id : 0;
         switch (id) {
         case OPTION_HELP: return help(), EXIT_FINE;
         case OPTION_BAD:  return EXIT_USAGE;
@@ -70,17 +80,24 @@ int command_explain(int argc, char **argv)
         case OPT_NO_FUSE: compile.no_fuse = 1; break;
         case OPT_NO_TUNE: tuned = false; break;
         case OPT_CPU:     strings_add_parts(&cpus, value); break;
+        case OPT_ON:
+            if (!parse_on(&r, value, false, &on))
+                return EXIT_USAGE;
+            break;
         case OPT_TILE:
             if (!parse_tile(&r, value, &compile.tile_width, &compile.tile_rows))
                 return EXIT_USAGE;
             break;
         }
     }
+    if (!check_options(&r, given, on))
+        return EXIT_USAGE;
+    compile.for_vulkan = on == PLACE_VULKAN;
     if (argc - rest != 1)
         return report_usage(&r, "explain takes one script; `halo explain --help` shows how");
     compile.skip = skip.items;
     compile.n_skip = skip.count;
     compile.cpus = cpus.items;
     compile.n_cpus = cpus.count;
-    return explain(&r, argv[rest], &compile, tuned, json);
+    return explain(&r, argv[rest], &compile, tuned && on == PLACE_CPU, json);
 }

@@ -7,12 +7,15 @@
 #include <string.h>
 
 enum { OPT_OUTPUT = 1, OPT_PIPE, OPT_THREADS, OPT_DEPTH, OPT_STRICT, OPT_TIME, OPT_REPEAT, OPT_QUIET, OPT_INTERPRET, OPT_SKIP,
-       OPT_TILE, OPT_STREAM, OPT_NO_TUNE, OPT_FORCE_BORDER, OPT_NO_FUSE, OPT_REPARSE, OPT_NO_VERIFY, OPT_BATCH };
+       OPT_TILE, OPT_STREAM, OPT_NO_TUNE, OPT_FORCE_BORDER, OPT_NO_FUSE, OPT_REPARSE, OPT_NO_VERIFY, OPT_BATCH, OPT_ON, OPT_DEVICE,
+       OPT_MAX_WORKGROUPS, OPT_LIMITS, OPT_NO_NARROW, OPT_STAGING, OPT_VALIDATE };
 
 static const option_row rows[] = {
     {OPT_OUTPUT, "output", 'o', "FILE", "where to: FILE, or OUTPUT=FILE for each of several, or DIR/ for many pictures"},
     {OPT_PIPE, "pipe", 'p', "NAME", "which pipe, if the script has several"},
     {OPT_THREADS, "threads", 'j', "N", "threads that work (all processors)"},
+    {OPT_ON, "on", 0, "PLACE", "cpu, vulkan, or auto: on a graphics processor if there is one, and say which (cpu)"},
+    {OPT_DEVICE, "device", 0, "N|NAME", "which Vulkan device, by number or a part of its name (`halo devices` lists them)"},
     {OPT_DEPTH, "depth", 'd', "8|16", "bits of f32 outputs in PNG, PGM and PPM files (8)"},
     {OPT_STRICT, "strict", 0, NULL, "contract no product with a sum"},
     {OPT_TIME, "time", 't', NULL, "say how long compiling and running took; -o may be left out"},
@@ -27,6 +30,11 @@ static const option_row rows[] = {
     {OPT_NO_FUSE, "no-fuse", 0, NULL, "every stage is stored (test switch)"},
     {OPT_REPARSE, "reparse", 0, NULL, "reread the IR from its text after every pass (test switch)"},
     {OPT_NO_VERIFY, "no-verify", 0, NULL, "don't check the IR after every pass (for timing)"},
+    {OPT_MAX_WORKGROUPS, "max-workgroups", 0, "N", "on Vulkan: no more in one dimension of a dispatch (test switch)"},
+    {OPT_LIMITS, "vulkan-limits", 0, "minimum", "on Vulkan: small workgroups, as every device has them (test switch)"},
+    {OPT_NO_NARROW, "no-narrow-storage", 0, NULL, "on Vulkan: 8 and 16-bit numbers are read and written by words (test switch)"},
+    {OPT_STAGING, "staging", 0, NULL, "on Vulkan: pictures are copied to the device even if it shares memory (test switch)"},
+    {OPT_VALIDATE, "validate", 0, NULL, "on Vulkan: what the validation layer says is an error (test switch)"},
     {OPT_BATCH, "batch", 0, "FILE", "each line of FILE (- is stdin) is the arguments of one run; prints ok or error: ... for each"},
     {0}};
 
@@ -85,10 +93,23 @@ static bool parse_depth(run_line *line, const char *value)
     return line->depth != 0;
 }
 
+/* What Vulkan guarantees. */
+static bool parse_limits(run_line *line, const char *value)
+{
+    if (strcmp(value, "minimum") != 0) {
+        report_usage(line->report, "--vulkan-limits is minimum, not `%s`", value);
+        return false;
+    }
+    line->device.most_invocations = 128;
+    line->device.most_shared_bytes = 16384;
+    return true;
+}
+
 static bool parse_option(run_line *line, int id, const char *value)
 {
     report *r = line->report;
     halo_options *c = &line->compile;
+    line->given |= (uint64_t)1 << id;
     switch (id) {
     case OPT_OUTPUT:       add_assignment(&line->outputs, &line->n_outputs, value, name_length(value)); return true;
     case OPT_PIPE:         c->pipe = value; return true;
@@ -107,11 +128,30 @@ static bool parse_option(run_line *line, int id, const char *value)
     case OPT_NO_FUSE:      c->no_fuse = 1; return true;
     case OPT_REPARSE:      c->reparse = 1; return true;
     case OPT_NO_VERIFY:    c->no_verify = 1; return true;
+    case OPT_ON:           return parse_on(r, value, true, &line->on);
+    case OPT_DEVICE:       line->device.name = value; return true;
+    case OPT_MAX_WORKGROUPS: return parse_count(r, "--max-workgroups", value, 1, &line->device.most_workgroups);
+    case OPT_LIMITS:       return parse_limits(line, value);
+    case OPT_NO_NARROW:    line->device.no_storage_8bit = line->device.no_storage_16bit = 1; return true;
+    case OPT_STAGING:      line->device.staging = 1; return true;
+    case OPT_VALIDATE:     line->validate = true; return true;
     }
     return false;
 }
 
-static int run_arguments(int argc, char **argv, report *r);
+/* No option is taken and then left aside: what --on excludes is wrong usage. */
+static bool check_options(const run_line *line)
+{
+    static const int of_cpu[] = {OPT_THREADS, OPT_STREAM, OPT_NO_TUNE, OPT_INTERPRET, 0},
+                     of_vulkan[] = {OPT_DEVICE, OPT_MAX_WORKGROUPS, OPT_LIMITS, OPT_NO_NARROW, OPT_STAGING, OPT_VALIDATE, 0};
+    switch (line->on) {
+    case PLACE_CPU:    return check_places(line->report, rows, line->given, of_vulkan, "is for Vulkan: add --on vulkan");
+    case PLACE_VULKAN: return check_places(line->report, rows, line->given, of_cpu, "is for the processor: leave it out, or --on vulkan");
+    default:           return check_places(line->report, rows, line->given, (const int[]){OPT_INTERPRET, 0}, "and --on auto don't go together");
+    }
+}
+
+static int run_arguments(int argc, char **argv, report *r, kept_device *kept);
 
 /* Options, then what is left: the script, pictures, assignments. An exit status, or -1 to go on. */
 static int parse_line(run_line *line, int argc, char **argv)
@@ -133,7 +173,9 @@ static int parse_line(run_line *line, int argc, char **argv)
     if (batch && (line->report->capture || rest < argc))
         return report_usage(line->report, "--batch stands alone");
     if (batch)
-        return run_batch(batch, run_arguments);
+        return run_batch(batch, run_arguments, line->kept);
+    if (!check_options(line))
+        return EXIT_USAGE;
     if (rest == argc)
         return report_usage(line->report, "run which script? `halo run --help` shows how");
     line->script = argv[rest++];
@@ -149,9 +191,9 @@ static int parse_line(run_line *line, int argc, char **argv)
     return -1;
 }
 
-static int run_arguments(int argc, char **argv, report *r)
+static int run_arguments(int argc, char **argv, report *r, kept_device *kept)
 {
-    run_line line = {.report = r, .repeat = 1};
+    run_line line = {.report = r, .repeat = 1, .kept = kept};
     int status = parse_line(&line, argc, argv);
     if (status < 0)
         status = run_job(&line);
@@ -162,5 +204,8 @@ static int run_arguments(int argc, char **argv, report *r)
 int command_run(int argc, char **argv)
 {
     report r = {0};
-    return run_arguments(argc, argv, &r);
+    kept_device kept = {0};
+    int status = run_arguments(argc, argv, &r, &kept);
+    kept_device_close(&kept);
+    return status;
 }

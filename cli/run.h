@@ -3,7 +3,7 @@
 #ifndef HALO_CLI_RUN_H
 #define HALO_CLI_RUN_H
 
-#include "cli/cli.h"
+#include "cli/place.h"
 
 typedef struct assignment { char *name; const char *value; } assignment;
 
@@ -16,8 +16,16 @@ typedef struct run_line {
     strings      skip;
     int32_t      threads, repeat, depth;
     bool         time, no_tune;
+    place_kind   on;
+    halo_device_options device;
+    bool         validate;
+    kept_device *kept;
+    uint64_t     given;                                  /* options: a bit per id */
     report      *report;
 } run_line;
+
+/* The script compiled for its place; NULL was reported. */
+halo_program *open_in_place(const run_line *line, bool *on_device);
 
 /* Compiles and runs; an exit status. */
 int run_job(const run_line *line);
@@ -30,6 +38,6 @@ int load_input(report *r, const char *path, const halo_input *input, halo_pictur
 
 /* Arguments of one line of a batch, as a shell would split them (quotes and backslashes); NULL: a quote is not closed. */
 char **split_arguments(char *line, int *argc);
-int    run_batch(const char *path, int (*run)(int argc, char **argv, report *r));
+int    run_batch(const char *path, int (*run)(int argc, char **argv, report *r, kept_device *kept), kept_device *kept);
 
 #endif

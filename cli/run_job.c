@@ -22,7 +22,8 @@ typedef struct job {
     bool           *is_named;
     const char    **paths;          /* per output, NULL: not written */
     const char     *folder;         /* -o DIR/, or NULL */
-    double          compile_ms, run_ms, megapixels;
+    bool            on_device;
+    double          compile_ms;
 } job;
 
 static double now_ms(void)
@@ -244,9 +245,14 @@ typedef struct run_images {
     halo_picture  *inputs, *outputs;         /* pictures of this run */
     halo_image    *in, *out;
     halo_metadata *metadata;                 /* of its first picture */
+    const char *const *pictures;             /* their names */
+    size_t         n_pictures;
+    halo_task     *task;                     /* under way */
+    halo_times     times;
+    double         run_ms;
 } run_images;
 
-static int load_inputs(const job *j, run_images *m, const char *const *pictures)
+static int load_inputs(const job *j, run_images *m)
 {
     size_t next = 0;
     for (size_t i = 0; i < j->signature->n_inputs; i++) {
@@ -254,7 +260,7 @@ static int load_inputs(const job *j, run_images *m, const char *const *pictures)
             m->in[i] = j->named[i].image;
             continue;
         }
-        int status = load_input(j->report, pictures[next++], &j->signature->inputs[i], &m->inputs[i], &m->metadata);
+        int status = load_input(j->report, m->pictures[next++], &j->signature->inputs[i], &m->inputs[i], &m->metadata);
         if (status != EXIT_FINE)
             return status;
         m->in[i] = m->inputs[i].image;
@@ -286,50 +292,105 @@ static int make_outputs(const job *j, run_images *m)
     return EXIT_FINE;
 }
 
-static int compute(job *j, run_images *m)
+static int begin(const job *j, run_images *m)
 {
     halo_exec exec = j->threads ? halo_threads_exec(j->threads) : (halo_exec){.workers = 1};
     halo_message error;
-    for (int32_t k = 0; k < j->line->repeat; k++) {
-        double start = now_ms();
-        if (halo_run(j->pipe, m->in, j->arguments, m->out, NULL, &exec, &error) != HALO_OK)
-            return report_run(j, &error);
-        double spent = now_ms() - start;
-        j->run_ms = k == 0 || spent < j->run_ms ? spent : j->run_ms;
-    }
-    j->megapixels = 1e-6;
-    for (int d = 0; d < HALO_MAX_RANK; d++)
-        j->megapixels *= m->out[0].extent[d];
-    return EXIT_FINE;
+    double start = now_ms();
+    int code = halo_run_begin(j->pipe, m->in, j->arguments, m->out, NULL, &exec, &m->task, &error);
+    m->run_ms = now_ms() - start;
+    return code == HALO_OK ? EXIT_FINE : report_run(j, &error);
 }
 
-/* `pictures`: one for each input that isn't named. */
-static int run_once(job *j, const char *const *pictures, size_t n_pictures)
+static int end(const job *j, run_images *m)
+{
+    halo_message error;
+    double start = now_ms();
+    int code = halo_run_end(m->task, &m->times, &error);
+    m->task = NULL;
+    m->run_ms += now_ms() - start;
+    return code == HALO_OK ? EXIT_FINE : report_run(j, &error);
+}
+
+/* All repetitions but the last are done here; the shortest counts. */
+static int compute(const job *j, run_images *m)
+{
+    double best = 0;
+    halo_times times = {0};
+    int status = begin(j, m);
+    for (int32_t k = 1; k < j->line->repeat && status == EXIT_FINE; k++) {
+        status = end(j, m);
+        if (k == 1 || m->run_ms < best) {
+            best = m->run_ms;
+            times = m->times;
+        }
+        status = status == EXIT_FINE ? begin(j, m) : status;
+    }
+    if (j->line->repeat == 1 || status != EXIT_FINE)
+        return status;
+    status = end(j, m);
+    if (best < m->run_ms) {
+        m->run_ms = best;
+        m->times = times;
+    }
+    return status;
+}
+
+static void print_times(const job *j, const run_images *m)
+{
+    double megapixels = 1e-6;
+    for (int d = 0; d < HALO_MAX_RANK; d++)
+        megapixels *= m->out[0].extent[d];
+    fprintf(stderr, "compile %.1f ms, ", j->compile_ms);
+    if (j->on_device)
+        fprintf(stderr, "pipelines %.1f ms of it, upload %.2f ms, device %.2f ms, download %.2f ms, ", m->times.pipelines, m->times.upload,
+                m->times.device, m->times.download);
+    fprintf(stderr, "run %.2f ms, %.1f Mpixel/s\n", m->run_ms, megapixels / (m->run_ms > 0 ? m->run_ms : 1e-6) * 1e3);
+}
+
+/* Reads the pictures, one for each input that isn't named, and starts the run. */
+static int start_run(const job *j, run_images *m, const char *const *pictures, size_t n_pictures)
 {
     const halo_signature *s = j->signature;
-    run_images m = {must(calloc(s->n_inputs + 1, sizeof(halo_picture))), must(calloc(s->n_outputs + 1, sizeof(halo_picture))),
-                    must(calloc(s->n_inputs + 1, sizeof(halo_image))), must(calloc(s->n_outputs + 1, sizeof(halo_image))), NULL};
-    int status = load_inputs(j, &m, pictures);
+    *m = (run_images){.inputs = must(calloc(s->n_inputs + 1, sizeof(halo_picture))),
+                      .outputs = must(calloc(s->n_outputs + 1, sizeof(halo_picture))),
+                      .in = must(calloc(s->n_inputs + 1, sizeof(halo_image))), .out = must(calloc(s->n_outputs + 1, sizeof(halo_image))),
+                      .pictures = pictures, .n_pictures = n_pictures};
+    int status = load_inputs(j, m);
     if (status == EXIT_FINE)
-        status = make_outputs(j, &m);
+        status = make_outputs(j, m);
+    return status == EXIT_FINE ? compute(j, m) : status;
+}
+
+/* Waits for it, if it was started well, and writes what came out. */
+static int finish_run(const job *j, run_images *m, int status)
+{
+    const halo_signature *s = j->signature;
+    if (m->task) {
+        int ended = end(j, m);
+        status = status == EXIT_FINE ? ended : status;
+    }
     if (status == EXIT_FINE)
-        status = compute(j, &m);
-    if (status == EXIT_FINE)
-        status = write_outputs(j, m.outputs, pictures, n_pictures, m.metadata);
+        status = write_outputs(j, m->outputs, m->pictures, m->n_pictures, m->metadata);
     if (status == EXIT_FINE && j->line->time)
-        fprintf(stderr, "compile %.1f ms, run %.2f ms, %.1f Mpixel/s\n", j->compile_ms, j->run_ms,
-                j->megapixels / (j->run_ms > 0 ? j->run_ms : 1e-6) * 1e3);
+        print_times(j, m);
     for (size_t i = 0; i < s->n_inputs; i++)
-        halo_picture_release(&m.inputs[i]);
+        halo_picture_release(&m->inputs[i]);
     for (size_t i = 0; i < s->n_outputs; i++)
-        halo_picture_release(&m.outputs[i]);
-    halo_picture with_metadata = {.metadata = m.metadata};
+        halo_picture_release(&m->outputs[i]);
+    halo_picture with_metadata = {.metadata = m->metadata};
     halo_picture_release(&with_metadata);
-    free(m.inputs);
-    free(m.outputs);
-    free(m.in);
-    free(m.out);
+    free(m->inputs);
+    free(m->outputs);
+    free(m->in);
+    free(m->out);
     return status;
+}
+
+static int run_once(const job *j, const char *const *pictures, size_t n_pictures)
+{
+    run_images m;
+    return finish_run(j, &m, start_run(j, &m, pictures, n_pictures));
 }
 
 /* ---- many runs ------------------------------------------------------------------------------- */
@@ -356,11 +417,31 @@ static bool is_repeated(const job *j, size_t which, char **previous)
     return repeated;
 }
 
-static int run_each(job *j)
+/* A device works on one picture while the host reads the next and writes the last. */
+static int run_overlapped(const job *j, char **paths, bool bar)
 {
     const strings *pictures = &j->line->pictures;
-    bool bar = j->report->bar = isatty(STDERR_FILENO) && !j->report->quiet && !j->report->capture && pictures->count > 1;
-    char **paths = must(calloc(pictures->count, sizeof *paths));
+    run_images m[2];
+    int started[2], status = EXIT_FINE;
+    bool under_way = false;
+    for (size_t i = 0; i <= pictures->count; i++) {
+        bool starts = i < pictures->count && !is_repeated(j, i, paths);
+        if (bar && i < pictures->count)
+            show_progress(i, pictures->count, pictures->items[i]);
+        if (starts)
+            started[i % 2] = start_run(j, &m[i % 2], &pictures->items[i], 1);
+        if (under_way && finish_run(j, &m[(i + 1) % 2], started[(i + 1) % 2]) != EXIT_FINE)
+            status = EXIT_PROBLEM;
+        if (!starts && i < pictures->count)
+            status = EXIT_PROBLEM;
+        under_way = starts;
+    }
+    return status;
+}
+
+static int run_in_turn(const job *j, char **paths, bool bar)
+{
+    const strings *pictures = &j->line->pictures;
     int status = EXIT_FINE;
     for (size_t i = 0; i < pictures->count; i++) {
         if (bar)
@@ -368,6 +449,15 @@ static int run_each(job *j)
         if (is_repeated(j, i, paths) || run_once(j, &pictures->items[i], 1) != EXIT_FINE)
             status = EXIT_PROBLEM;
     }
+    return status;
+}
+
+static int run_each(const job *j)
+{
+    const strings *pictures = &j->line->pictures;
+    bool bar = j->report->bar = isatty(STDERR_FILENO) && !j->report->quiet && !j->report->capture && pictures->count > 1;
+    char **paths = must(calloc(pictures->count, sizeof *paths));
+    int status = j->on_device ? run_overlapped(j, paths, bar) : run_in_turn(j, paths, bar);
     if (bar)
         show_progress(pictures->count, pictures->count, "");
     j->report->bar = false;
@@ -435,16 +525,26 @@ static int prepare(job *j)
     status = choose_outputs(j);
     if (status == EXIT_FINE)
         status = assign_all(j);
-    if (status == EXIT_FINE && j->line->compile.engine == HALO_ENGINE_CPU && j->line->threads != 1)
+    if (status == EXIT_FINE && j->line->compile.engine == HALO_ENGINE_CPU && !j->on_device && j->line->threads != 1)
         j->threads = halo_threads_new(j->line->threads);
     return status;
+}
+
+/* What Vulkan's validation layer said. */
+static int check_complaints(const run_line *line)
+{
+    size_t n = line->kept->n_complaints;
+    line->kept->n_complaints = 0;
+    if (n == 0)
+        return EXIT_FINE;
+    return report_error(line->report, "Vulkan's validation layer has %zu complaint%s: %s", n, n > 1 ? "s" : "", line->kept->complaint);
 }
 
 int run_job(const run_line *line)
 {
     job j = {.line = line, .report = line->report};
     double start = now_ms();
-    j.program = open_script(line->report, line->script, &line->compile, !line->no_tune && line->compile.engine == HALO_ENGINE_CPU);
+    j.program = open_in_place(line, &j.on_device);
     j.compile_ms = now_ms() - start;
     if (!j.program)
         return EXIT_PROBLEM;
@@ -459,5 +559,5 @@ int run_job(const run_line *line)
     free(j.is_named);
     free(j.paths);
     halo_program_free(j.program);
-    return status;
+    return status == EXIT_FINE ? check_complaints(line) : status;
 }

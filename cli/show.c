@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT
  * halo show: any stage of a script, or of an IR file, as text. */
-#include "cli/cli.h"
+#include "cli/place.h"
 
 #include <string.h>
 
 enum { OPT_STAGE = 1, OPT_AFTER, OPT_PASS, OPT_LIST, OPT_EACH, OPT_PIPE, OPT_STRICT, OPT_SKIP, OPT_TARGET, OPT_CPU, OPT_TILE, OPT_NO_TUNE,
-       OPT_FORCE_BORDER, OPT_NO_FUSE, OPT_REPARSE };
+       OPT_FORCE_BORDER, OPT_NO_FUSE, OPT_REPARSE, OPT_ON };
 
 static const option_row rows[] = {
-    {OPT_STAGE, "stage", 's', "NAME", "ast, tensor, dispatch, kernel, llvm or asm (tensor)"},
+    {OPT_STAGE, "stage", 's', "NAME", "ast, tensor, dispatch, kernel, llvm, asm, spirv, explain ... (tensor)"},
+    {OPT_ON, "on", 0, "PLACE", "cpu or vulkan: on the way to the processor, or to Vulkan devices (cpu)"},
     {OPT_AFTER, "after", 0, "PASS", "the tensor IR after this pass, or after `written`: before any"},
     {OPT_PASS, "pass", 0, "NAME", "of an .ir file: run this pass alone"},
     {OPT_EACH, "each", 0, NULL, "the tensor IR after every pass that changes it"},
@@ -46,6 +47,8 @@ static int list(void)
 typedef struct show_line {
     const char  *stage, *after, *pass;
     bool         list, each, help, no_tune;
+    place_kind   on;
+    uint64_t     given;
     halo_options compile;
     strings      skip, cpus;
 } show_line;
@@ -53,9 +56,11 @@ typedef struct show_line {
 static bool parse_option(show_line *line, int id, const char *value, report *r)
 {
     halo_options *c = &line->compile;
+    line->given |= id > 0 && id < 64 ? (uint64_t)1 << id : 0;
     switch (id) {
     case OPTION_HELP:      line->help = true; return true;
     case OPT_STAGE:        line->stage = value; return true;
+    case OPT_ON:           return parse_on(r, value, false, &line->on);
     case OPT_AFTER:        line->after = value; return true;
     case OPT_PASS:         line->pass = value; return true;
     case OPT_EACH:         line->each = true; return true;
@@ -74,9 +79,15 @@ static bool parse_option(show_line *line, int id, const char *value, report *r)
     return false;
 }
 
+static bool check_options(report *r, const show_line *line)
+{
+    static const int of_cpu[] = {OPT_TARGET, OPT_CPU, OPT_NO_TUNE, 0};
+    return line->on == PLACE_CPU || check_places(r, rows, line->given, of_cpu, "is for the processor: leave it out, or --on vulkan");
+}
+
 static int show(show_line *line, const char *path, report *r)
 {
-    halo_program *program = open_script(r, path, &line->compile, !line->no_tune);
+    halo_program *program = open_script(r, path, &line->compile, !line->no_tune && line->on == PLACE_CPU);
     if (!program)
         return EXIT_PROBLEM;
     size_t before = halo_program_diagnostic_count(program), n = halo_program_pipe_count(program);
@@ -121,6 +132,9 @@ int command_show(int argc, char **argv)
         return help(), EXIT_FINE;
     if (line.list)
         return list();
+    if (!check_options(&r, &line))
+        return EXIT_USAGE;
+    line.compile.for_vulkan = line.on == PLACE_VULKAN;
     if (argc - rest != 1)
         return report_usage(&r, "show takes one script; `halo show --help` shows how");
     if (line.pass && !ends_with(argv[rest], ".ir"))

@@ -48,8 +48,10 @@ void halo_program_free(halo_program *program)
 {
     if (!program)
         return;
-    for (uint32_t i = 0; i < program->n_pipes; i++)
+    for (uint32_t i = 0; i < program->n_pipes; i++) {
         cpu_unload(program->pipes[i].code);
+        vulkan_pipe_free(program->pipes[i].vulkan);
+    }
     arena_free(program->memory);
     free(program);
 }
@@ -76,7 +78,7 @@ tensor_pipe *program_lower(halo_program *program, uint32_t which)
 {
     tensor_pipe *pipe = program->script ? script_lower(program->script, which)
                                         : tensor_parse(program->memory, &program->messages, program->ir_source);
-    if (pipe && program->options.strict)
+    if (pipe && (program->options.strict || program_for_vulkan(program)))
         pipe->strict = true;
     return pipe;
 }
@@ -102,7 +104,8 @@ static void make_pipe(halo_program *program, uint32_t which)
     describe_pipe(program->memory, ir, &pipe->signature);
     halo_engine engine = program->options.engine;
     bool sound = true;
-    if (engine == HALO_ENGINE_CPU || (engine == HALO_ENGINE_INTERPRETER && program->script))
+    bool compiles = engine == HALO_ENGINE_CPU || engine == HALO_ENGINE_VULKAN;
+    if (compiles || (engine == HALO_ENGINE_INTERPRETER && program->script))
         sound = program_run_passes(program, &pipe->ir, NULL, "native");
     if (sound && engine == HALO_ENGINE_CPU && program->messages.n_errors == 0) {
         cpu_options options;
@@ -110,6 +113,10 @@ static void make_pipe(halo_program *program, uint32_t which)
         options.layouts = NULL;                          /* they are for libraries */
         pipe->code = sound ? cpu_load(pipe->ir, &options, &program->messages) : NULL;
         sound = pipe->code != NULL;
+    }
+    if (sound && engine == HALO_ENGINE_VULKAN && program->messages.n_errors == 0) {
+        pipe->vulkan = vulkan_pipe_new(program, pipe->ir, &pipe->signature);
+        sound = pipe->vulkan != NULL;
     }
     program->n_pipes += sound;
 }
@@ -289,5 +296,7 @@ const char *halo_error_text(int code)
     static const char *const texts[] = {"done", "a pointer is NULL", "sizes do not fit", "a stride does not fit",
                                         "an output overlaps another picture", "a parameter is out of its range",
                                         "out of memory", "cancelled"};
+    if (code >= HALO_VULKAN_ERROR_DEVICE)
+        return haloi_vulkan_error(code);
     return code >= 0 && code < (int)(sizeof texts / sizeof *texts) ? texts[code] : "unknown error";
 }

@@ -9,12 +9,14 @@
 #include "halo/halo.h"
 #include "lowering/pass.h"
 #include "runtime/message.h"
+#include "runtime/vulkan.h"
 
 struct halo_pipe {
     halo_program  *program;
     uint32_t       which;            /* of the script's own pipes */
     tensor_pipe   *ir;               /* for the program's engine */
     cpu_code      *code;             /* HALO_ENGINE_CPU */
+    vulkan_pipe   *vulkan;           /* HALO_ENGINE_VULKAN */
     halo_signature signature;
 };
 
@@ -58,6 +60,14 @@ void tuning_skips(halo_program *program, const char *pipe, const char *cpu, bool
 
 /* The backend's options for one pipe; false with diagnostics (a layout of something that the pipe doesn't have). */
 bool program_cpu_options(halo_program *program, const tensor_pipe *pipe, cpu_options *options);
+
+/* vulkan_pipe.c. Whether texts and runs are Vulkan's; and what that means for passes, and for the backend. */
+bool program_for_vulkan(const halo_program *program);
+void vulkan_skips(bool *skip);
+void program_vulkan_options(const halo_program *program, vulkan_options *options);
+/* NULL with diagnostics. */
+vulkan_pipe *vulkan_pipe_new(halo_program *program, tensor_pipe *ir, const halo_signature *signature);
+void         vulkan_pipe_free(vulkan_pipe *v);
 
 /* Whether C and C++ can have the names of the pipes, their pictures and parameters; false with diagnostics. */
 bool program_check_names(halo_program *program, tensor_pipe *const *pipes, uint32_t n_pipes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
- * Sizes, parts and runs, by machine code or by the interpreter. What doesn't fit is said with names and numbers: a failed
- * check of the script at its line, with the sizes of the inputs. */
+ * Sizes, parts and runs, by machine code, on a device, or by the interpreter. What doesn't fit is said with names and numbers: a
+ * failed check of the script at its line, with the sizes of the inputs. */
 #include "runtime/program.h"
 
 #include "lowering/interpret.h"
@@ -28,12 +28,13 @@ static int prepare(const halo_pipe *pipe, const halo_arguments *arguments, prepa
         unprepare(p);
         return HALO_ERROR_PARAMETER;
     }
-    if (p->bits && n > 0 && pipe->code) {
+    bool packs = n > 0 && (pipe->code || pipe->vulkan);
+    if (p->bits && packs) {
         p->packed = calloc(1, cpu_params_pack(pipe->ir, p->bits, NULL));
         if (p->packed)
             cpu_params_pack(pipe->ir, p->bits, p->packed);
     }
-    if (p->bits && (p->packed || n == 0 || !pipe->code))
+    if (p->bits && (p->packed || !packs))
         return HALO_OK;
     unprepare(p);
     message_fail(error, "out of memory");
@@ -77,6 +78,9 @@ static int explain_code(const halo_pipe *pipe, int code, int64_t failed, const h
     bool is_check = (code == HALO_ERROR_SIZE || code == HALO_ERROR_PARAMETER) && failed >= 0 && failed < pipe->ir->checks.count;
     if (is_check)
         explain_check(pipe, (uint32_t)failed, inputs, error);
+    else if (code >= HALO_VULKAN_ERROR_DEVICE)
+        message_fail(error, "`%s` on %s: %s; the processor can run it (--on cpu)", pipe->signature.name,
+                     halo_device_about(pipe->vulkan->device)->name, halo_error_text(code));
     else if (code != HALO_OK)
         message_fail(error, "%s", halo_error_text(code));
     return code;
@@ -181,9 +185,10 @@ static int size_prepared(const halo_pipe *pipe, const halo_image *inputs, const 
     int code = check_inputs(pipe, inputs, error);
     if (code != HALO_OK)
         return code;
-    if (pipe->code) {
+    if (pipe->code || pipe->vulkan) {
         int32_t failed = -1;
-        code = cpu_size(pipe->code, inputs, p->packed, outputs, &failed);
+        code = pipe->code ? cpu_size(pipe->code, inputs, p->packed, outputs, &failed)
+                          : vulkan_size(pipe->vulkan, inputs, p->packed, outputs, &failed);
         explain_code(pipe, code, failed, inputs, error);
     } else {
         code = size_interpreted(pipe, inputs, p, outputs, error);
@@ -221,8 +226,10 @@ static int interpret_prepared(const halo_pipe *pipe, const halo_image *inputs, c
     return code;
 }
 
-static int run_prepared(const halo_pipe *pipe, const halo_image *inputs, const prepared *p, const halo_image *outputs,
-                        const halo_part *part, const halo_exec *exec, halo_message *error)
+struct halo_task { const halo_pipe *pipe; vulkan_run *run; };       /* no run: it's done */
+
+static int check_run(const halo_pipe *pipe, const halo_image *inputs, const prepared *p, const halo_image *outputs,
+                     halo_message *error)
 {
     halo_image *wanted = calloc(pipe->signature.n_outputs, sizeof *wanted);
     if (!wanted) {
@@ -235,26 +242,37 @@ static int run_prepared(const halo_pipe *pipe, const halo_image *inputs, const p
     if (code == HALO_OK)
         code = check_data(pipe, inputs, outputs, error);
     free(wanted);
+    return code;
+}
+
+static int begin_prepared(const halo_pipe *pipe, const halo_image *inputs, const prepared *p, const halo_image *outputs,
+                          const halo_part *part, const halo_exec *exec, halo_task *task, halo_message *error)
+{
+    int code = check_run(pipe, inputs, p, outputs, error);
     if (code != HALO_OK)
         return code;
-    if (!pipe->code)
-        return interpret_prepared(pipe, inputs, p, outputs, error);
     int32_t failed = -1;
-    code = cpu_run(pipe->code, inputs, p->packed, outputs, part, exec, &failed);
+    if (pipe->vulkan)
+        task->run = vulkan_begin(pipe->vulkan, inputs, p->packed, outputs, part, exec, &code, &failed);
+    else if (pipe->code)
+        code = cpu_run(pipe->code, inputs, p->packed, outputs, part, exec, &failed);
+    else
+        return interpret_prepared(pipe, inputs, p, outputs, error);
     return explain_code(pipe, code, failed, inputs, error);
 }
 
-/* Parts need machine code; a program without an engine runs nothing. */
-static int check_engine(const halo_pipe *pipe, bool wants_code, halo_message *error)
+/* Parts need machine code or a device; a program without an engine runs nothing. */
+static int check_engine(const halo_pipe *pipe, bool wants_part, halo_message *error)
 {
-    if (pipe->code || (!wants_code && pipe->program->options.engine != HALO_ENGINE_NONE))
+    if (pipe->code || pipe->vulkan || (!wants_part && pipe->program->options.engine != HALO_ENGINE_NONE))
         return HALO_OK;
-    message_fail(error, wants_code ? "parts are computed by HALO_ENGINE_CPU only" : "the program was compiled with HALO_ENGINE_NONE");
+    message_fail(error, wants_part ? "parts are computed by HALO_ENGINE_CPU and HALO_ENGINE_VULKAN only"
+                                   : "the program was compiled with HALO_ENGINE_NONE");
     return HALO_ERROR_NULL;
 }
 
-int halo_run(const halo_pipe *pipe, const halo_image *inputs, const halo_arguments *arguments, const halo_image *outputs,
-             const halo_part *part, const halo_exec *exec, halo_message *error)
+static int begin(const halo_pipe *pipe, const halo_image *inputs, const halo_arguments *arguments, const halo_image *outputs,
+                 const halo_part *part, const halo_exec *exec, halo_task *task, halo_message *error)
 {
     prepared p;
     int code = check_engine(pipe, part != NULL, error);
@@ -262,8 +280,49 @@ int halo_run(const halo_pipe *pipe, const halo_image *inputs, const halo_argumen
         code = prepare(pipe, arguments, &p, error);
     if (code != HALO_OK)
         return code;
-    code = run_prepared(pipe, inputs, &p, outputs, part, exec, error);
+    *task = (halo_task){.pipe = pipe};
+    code = begin_prepared(pipe, inputs, &p, outputs, part, exec, task, error);
     unprepare(&p);
+    return code;
+}
+
+static int end(const halo_task *task, halo_times *times, halo_message *error)
+{
+    if (times)
+        *times = (halo_times){0};
+    if (!task->run)
+        return HALO_OK;
+    return explain_code(task->pipe, vulkan_end(task->pipe->vulkan, task->run, times), -1, NULL, error);
+}
+
+int halo_run(const halo_pipe *pipe, const halo_image *inputs, const halo_arguments *arguments, const halo_image *outputs,
+             const halo_part *part, const halo_exec *exec, halo_message *error)
+{
+    halo_task task;
+    int code = begin(pipe, inputs, arguments, outputs, part, exec, &task, error);
+    return code == HALO_OK ? end(&task, NULL, error) : code;
+}
+
+int halo_run_begin(const halo_pipe *pipe, const halo_image *inputs, const halo_arguments *arguments, const halo_image *outputs,
+                   const halo_part *part, const halo_exec *exec, halo_task **task, halo_message *error)
+{
+    *task = malloc(sizeof **task);
+    if (!*task) {
+        message_fail(error, "out of memory");
+        return HALO_ERROR_MEMORY;
+    }
+    int code = begin(pipe, inputs, arguments, outputs, part, exec, *task, error);
+    if (code == HALO_OK)
+        return code;
+    free(*task);
+    *task = NULL;
+    return code;
+}
+
+int halo_run_end(halo_task *task, halo_times *times, halo_message *error)
+{
+    int code = end(task, times, error);
+    free(task);
     return code;
 }
 
@@ -271,9 +330,11 @@ int halo_needs(const halo_pipe *pipe, const halo_image *inputs, const halo_argum
                halo_part *needs, halo_message *error)
 {
     prepared p;
-    int code = check_engine(pipe, true, error);
-    if (code == HALO_OK)
-        code = check_inputs(pipe, inputs, error);
+    if (!pipe->code) {
+        message_fail(error, "what a part needs is told by HALO_ENGINE_CPU only");
+        return HALO_ERROR_NULL;
+    }
+    int code = check_inputs(pipe, inputs, error);
     if (code == HALO_OK)
         code = prepare(pipe, arguments, &p, error);
     if (code != HALO_OK)

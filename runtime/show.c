@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* In the order of stages.def. */
-typedef enum stage_id { STAGE_AST, STAGE_TENSOR, STAGE_DISPATCH, STAGE_KERNEL, STAGE_LLVM, STAGE_ASM, STAGE_EXPLAIN,
+typedef enum stage_id { STAGE_AST, STAGE_TENSOR, STAGE_DISPATCH, STAGE_KERNEL, STAGE_SPIRV, STAGE_LLVM, STAGE_ASM, STAGE_EXPLAIN,
                         STAGE_EXPLAIN_JSON, STAGE_CHOICES, N_STAGES } stage_id;
 
 static const char *const stages[][2] = {
@@ -96,7 +96,10 @@ bool program_run_passes(halo_program *program, tensor_pipe **pipe, const pass_op
         own = *options;
     else if (!program_pass_options(program, &own))
         return false;
-    tuning_skips(program, (*pipe)->name, cpu, own.skip);
+    if (program_for_vulkan(program))
+        vulkan_skips(own.skip);
+    else
+        tuning_skips(program, (*pipe)->name, cpu, own.skip);
     return passes_run(pipe, &own, &program->messages);
 }
 
@@ -156,6 +159,35 @@ static bool show_code(halo_program *program, tensor_pipe *ir, show_request *r)
            cpu_show(ir, &options, texts[r->stage], &r->out, &program->messages);
 }
 
+static bool show_vulkan(halo_program *program, tensor_pipe *ir, show_request *r)
+{
+    static const vulkan_text texts[N_STAGES] = {
+        [STAGE_DISPATCH] = VULKAN_TEXT_dispatch, [STAGE_KERNEL] = VULKAN_TEXT_kernel, [STAGE_SPIRV] = VULKAN_TEXT_spirv,
+        [STAGE_EXPLAIN] = VULKAN_TEXT_explain, [STAGE_EXPLAIN_JSON] = VULKAN_TEXT_explain_json};
+    pass_options passes;
+    vulkan_options options;
+    if (!program_pass_options(program, &passes))
+        return false;
+    passes.only_define = false;
+    if (!program_run_passes(program, &ir, &passes, "native"))
+        return false;
+    program_vulkan_options(program, &options);
+    options.names = true;
+    return vulkan_show(ir, &options, texts[r->stage], &r->out, &program->messages);
+}
+
+/* Not every stage is on the way to every machine. */
+static bool check_target(const halo_program *program, stage_id stage, halo_message *error)
+{
+    bool of_cpu = stage == STAGE_LLVM || stage == STAGE_ASM || stage == STAGE_CHOICES;
+    if (program_for_vulkan(program) && of_cpu)
+        return message_fail(error, "the stage `%s` is of the processor (--on cpu); Vulkan's are dispatch, kernel, spirv and explain",
+                            stages[stage][0]);
+    if (!program_for_vulkan(program) && stage == STAGE_SPIRV)
+        return message_fail(error, "the stage `spirv` is of Vulkan: --on vulkan shows it");
+    return true;
+}
+
 static void show(halo_program *program, void *user)
 {
     show_request *r = user;
@@ -166,8 +198,10 @@ static void show(halo_program *program, void *user)
         return;
     }
     tensor_pipe *ir = program_lower(program, r->pipe->which);
-    if (ir)
-        r->done = r->stage == STAGE_TENSOR ? show_tensor(program, ir, r) : show_code(program, ir, r);
+    if (ir && r->stage == STAGE_TENSOR)
+        r->done = show_tensor(program, ir, r);
+    else if (ir)
+        r->done = program_for_vulkan(program) ? show_vulkan(program, ir, r) : show_code(program, ir, r);
 }
 
 static char *run_request(halo_program *program, show_request *r, halo_message *error)
@@ -192,7 +226,7 @@ static char *run_request(halo_program *program, show_request *r, halo_message *e
 char *halo_show(halo_program *program, const halo_pipe *pipe, const char *stage, const char *after, halo_message *error)
 {
     show_request r = {.pipe = pipe, .after = PASS_COUNT, .only = PASS_COUNT};
-    if (!find_stage(stage, &r.stage, error))
+    if (!find_stage(stage, &r.stage, error) || !check_target(program, r.stage, error))
         return NULL;
     if (after && r.stage != STAGE_TENSOR) {
         message_fail(error, "passes work on the stage `tensor`, not on `%s`", stage);

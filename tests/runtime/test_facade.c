@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 static const char script[] =
@@ -259,12 +260,21 @@ static void test_texts(void **state)
     halo_program *program = compile("pipe p(a: image u8) -> image f32 { b = conv(pad(a, edge), [[1, 2, 1]] / 4)\n return b * 2 }\n", &options);
     halo_pipe *pipe = halo_program_pipe(program, 0);
     halo_message error;
+    halo_options vulkan = {.engine = HALO_ENGINE_NONE, .for_vulkan = 1};
+    halo_program *for_vulkan = compile("pipe p(a: image u8) -> image f32 { b = conv(pad(a, edge), [[1, 2, 1]] / 4)\n return b * 2 }\n", &vulkan);
     for (size_t i = 0; halo_stage_at(i); i++) {
-        char *text = halo_show(program, pipe, halo_stage_at(i)[0], NULL, &error);
-        if (!text || !text[0])
-            fail_msg("%s: %s", halo_stage_at(i)[0], error.text);
+        const char *stage = halo_stage_at(i)[0];
+        bool of_cpu = strcmp(stage, "llvm") == 0 || strcmp(stage, "asm") == 0 || strcmp(stage, "choices") == 0;
+        char *text = halo_show(program, pipe, stage, NULL, &error);
+        if (strcmp(stage, "spirv") == 0 ? text != NULL || !strstr(error.text, "of Vulkan") : !text || !text[0])
+            fail_msg("%s: %s", stage, error.text);
+        halo_free(text);
+        text = halo_show(for_vulkan, halo_program_pipe(for_vulkan, 0), stage, NULL, &error);
+        if (of_cpu ? text != NULL || !strstr(error.text, "of the processor") : !text || !text[0])
+            fail_msg("%s for Vulkan: %s", stage, error.text);
         halo_free(text);
     }
+    halo_program_free(for_vulkan);
     assert_null(halo_show(program, pipe, "tensr", NULL, &error));
     assert_non_null(strstr(error.text, "did you mean `tensor`?"));
     assert_null(halo_show(program, pipe, "tensor", "inlin", &error));

@@ -84,9 +84,10 @@ const halo_device_info *halo_device_about(const halo_device *device);           
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
-/* What runs a pipe. All give the same bits but HALO_ENGINE_WRITTEN. */
+/* What runs a pipe. All give the same bits but HALO_ENGINE_WRITTEN (where the pipe is strict, HALO_ENGINE_VULKAN being so always). */
 typedef enum halo_engine {
     HALO_ENGINE_CPU,            /* machine code for this computer */
+    HALO_ENGINE_VULKAN,         /* a Vulkan device; always strict arithmetic */
     HALO_ENGINE_INTERPRETER,    /* the reference interpreter on the defined IR: slow, the oracle */
     HALO_ENGINE_WRITTEN,        /* the interpreter on what the script says, in double precision */
     HALO_ENGINE_NONE            /* nothing: for signatures, texts and libraries */
@@ -107,6 +108,9 @@ typedef struct halo_options {
     const char *pipe;                   /* compile this one only; NULL: all of the script's own */
     halo_import *import;                /* NULL: files, relative to the importing one */
     void       *import_user;
+    halo_device *device;                /* HALO_ENGINE_VULKAN: runs here. Has to outlive the program */
+    int         for_vulkan;             /* what halo_show shows is on the way to Vulkan; so with HALO_ENGINE_VULKAN. Tuning, targets,
+                                         * processors and streaming are of the CPU */
 
     /* What halo_show and the halo_build functions aim at; layouts don't change how halo_run sees pictures. */
     const char *target;                 /* LLVM triple; NULL: this machine's */
@@ -230,10 +234,25 @@ int halo_size(const halo_pipe *pipe, const halo_image *inputs, const halo_argume
 
 /* Runs the pipe. Images hold components of the kinds in the signature, pixels' components side by side; extents beyond the
  * rank are 1. `part` NULL: the whole outputs; else only that part of every output is written, in images that describe the
- * whole (HALO_ENGINE_CPU only): pixels outside the part, and outside what halo_needs says, need not be there in memory.
- * `exec` NULL: on the calling thread. HALO_OK, or an error with a message that names what doesn't fit. */
+ * whole (HALO_ENGINE_CPU and HALO_ENGINE_VULKAN): pixels outside the part, and outside what halo_needs says, need not be there
+ * in memory; HALO_ENGINE_VULKAN reads the inputs whole. `exec` NULL: on the calling thread. HALO_ENGINE_VULKAN asks `exec`
+ * for its cancelled and progress alone, a few times a second. HALO_OK, or an error with a message that names what doesn't fit. */
 int halo_run(const halo_pipe *pipe, const halo_image *inputs, const halo_arguments *arguments, const halo_image *outputs,
              const halo_part *part, const halo_exec *exec, halo_message *error);
+
+/* The same in two steps, so that a device works while the host gets the next pictures: when halo_run_begin returns HALO_OK, the
+ * inputs have been taken and *task is the run; halo_run_end waits, fills the outputs and frees the task, whatever it returns.
+ * Several may be under way; each is ended once, on any thread, before the program is freed. Other engines than
+ * HALO_ENGINE_VULKAN do all in halo_run_begin. */
+typedef struct halo_task halo_task;
+/* Milliseconds. What an engine hasn't is 0. */
+typedef struct halo_times {
+    double pipelines;                   /* compiling the pipe's pipelines, once, with the program */
+    double upload, device, download;    /* the inputs' way, the device's work by its own clock, the outputs' way */
+} halo_times;
+int halo_run_begin(const halo_pipe *pipe, const halo_image *inputs, const halo_arguments *arguments, const halo_image *outputs,
+                   const halo_part *part, const halo_exec *exec, halo_task **task, halo_message *error);
+int halo_run_end(halo_task *task, halo_times *times, halo_message *error);       /* `times` may be NULL */
 
 /* Which part of each input a part of the outputs takes (one of `needs` per input). Only HALO_ENGINE_CPU. */
 int halo_needs(const halo_pipe *pipe, const halo_image *inputs, const halo_arguments *arguments, const halo_part *part,
