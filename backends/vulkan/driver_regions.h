@@ -41,6 +41,10 @@ static inline void find_rectangles(call *c)
         region_clear(made);
         for (int j = 0; j < kernel->n_sinks; j++) region_add(made, &c->regions[p->sinks[kernel->first_sink + j]]);
         if (region_is_empty(made)) continue;
+        for (int j = 0; j < kernel->n_sinks; j++) {      /* room for all that is made, wanted or not */
+            int32_t sink = p->sinks[kernel->first_sink + j];
+            if (p->memories[sink].role == VPLAN_ROLE_scratch) c->regions[sink] = *made;
+        }
         for (int j = 0; j < kernel->n_reads; j++) {
             const vplan_read *r = &p->reads[kernel->first_read + j];
             region_read(c, r, made, &read);
