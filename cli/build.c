@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { OPT_OUTPUT = 1, OPT_HEADER, OPT_TARGET, OPT_CPU, OPT_STRICT, OPT_LAYOUT, OPT_PIPE, OPT_SKIP, OPT_TILE, OPT_STREAM, OPT_NO_TUNE,
+enum { OPT_OUTPUT = 1, OPT_HEADER, OPT_TARGET, OPT_CPU, OPT_STRICT, OPT_NO_FMA, OPT_LAYOUT, OPT_PIPE, OPT_SKIP, OPT_TILE, OPT_STREAM, OPT_NO_TUNE,
        OPT_NO_FUSE, OPT_FORCE_BORDER };
 
 static const option_row rows[] = {
@@ -17,7 +17,8 @@ static const option_row rows[] = {
     {OPT_HEADER, "header", 0, "FILE", "write the C and C++ header too"},
     {OPT_TARGET, "target", 0, "TRIPLE", "for another machine (this one's)"},
     {OPT_CPU, "cpu", 0, "A,B", "processors, the plainest first; several: the entry asks which it runs on (x86-64-v3)"},
-    {OPT_STRICT, "strict", 0, NULL, "contract no product with a sum"},
+    {OPT_STRICT, "strict", 0, NULL, "contract no product with a sum, split no f32 kernel into two passes"},
+    {OPT_NO_FMA, "no-fma", 0, NULL, "contract no product with a sum, but do split kernels"},
     {OPT_LAYOUT, "layout", 0, "NAME=planar|bgra", "how an input or output lies in memory (interleaved)"},
     {OPT_PIPE, "pipe", 'p', "NAME", "this pipe only"},
     {OPT_SKIP, "skip", 0, "PASS", "leave an exact pass out"},
@@ -53,6 +54,7 @@ static bool parse_option(build_line *line, int id, const char *value, report *r)
     case OPT_TARGET:       c->target = value; return true;
     case OPT_CPU:          strings_add_parts(&line->cpus, value); return true;
     case OPT_STRICT:       c->strict = 1; return true;
+    case OPT_NO_FMA:       c->no_fma = 1; return true;
     case OPT_LAYOUT:       strings_add_parts(&line->layouts, value); return true;
     case OPT_PIPE:         c->pipe = value; return true;
     case OPT_SKIP:         strings_add(&line->skip, value); return true;

@@ -2,12 +2,13 @@
  * halo explain: per dispatch, what was fused, inlined, separated and buffered, and why. */
 #include "cli/place.h"
 
-enum { OPT_JSON = 1, OPT_PIPE, OPT_STRICT, OPT_SKIP, OPT_TILE, OPT_NO_TUNE, OPT_NO_FUSE, OPT_CPU, OPT_ON };
+enum { OPT_JSON = 1, OPT_PIPE, OPT_STRICT, OPT_NO_FMA, OPT_SKIP, OPT_TILE, OPT_NO_TUNE, OPT_NO_FUSE, OPT_CPU, OPT_ON };
 static const option_row rows[] = {
     {OPT_JSON, "json", 0, NULL, "as JSON"},
     {OPT_PIPE, "pipe", 'p', "NAME", "this pipe only"},
     {OPT_ON, "on", 0, "PLACE", "cpu or vulkan: for the processor, or for Vulkan devices (cpu)"},
-    {OPT_STRICT, "strict", 0, NULL, "contract no product with a sum"},
+    {OPT_STRICT, "strict", 0, NULL, "contract no product with a sum, split no f32 kernel into two passes"},
+    {OPT_NO_FMA, "no-fma", 0, NULL, "contract no product with a sum, but do split kernels"},
     {OPT_SKIP, "skip", 0, "PASS", "leave an exact pass out"},
     {OPT_TILE, "tile", 0, "WxH", "column block and strip height"},
     {OPT_NO_TUNE, "no-tune", 0, NULL, "without what `halo tune` found (SCRIPT.tune)"},
@@ -76,6 +77,7 @@ int command_explain(int argc, char **argv)
         case OPT_JSON:    json = true; break;
         case OPT_PIPE:    compile.pipe = value; break;
         case OPT_STRICT:  compile.strict = 1; break;
+        case OPT_NO_FMA:  compile.no_fma = 1; break;
         case OPT_SKIP:    strings_add(&skip, value); break;
         case OPT_NO_FUSE: compile.no_fuse = 1; break;
         case OPT_NO_TUNE: tuned = false; break;

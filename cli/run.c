@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_OUTPUT = 1, OPT_PIPE, OPT_THREADS, OPT_DEPTH, OPT_STRICT, OPT_TIME, OPT_REPEAT, OPT_QUIET, OPT_INTERPRET, OPT_SKIP,
+enum { OPT_OUTPUT = 1, OPT_PIPE, OPT_THREADS, OPT_DEPTH, OPT_STRICT, OPT_NO_FMA, OPT_TIME, OPT_REPEAT, OPT_QUIET, OPT_INTERPRET, OPT_SKIP,
        OPT_TILE, OPT_STREAM, OPT_NO_TUNE, OPT_FORCE_BORDER, OPT_NO_FUSE, OPT_REPARSE, OPT_NO_VERIFY, OPT_BATCH, OPT_ON, OPT_DEVICE,
        OPT_MAX_WORKGROUPS, OPT_LIMITS, OPT_NO_NARROW, OPT_STAGING, OPT_VALIDATE };
 
@@ -17,7 +17,8 @@ static const option_row rows[] = {
     {OPT_ON, "on", 0, "PLACE", "cpu, vulkan, or auto: on a graphics processor if there is one, and say which (cpu)"},
     {OPT_DEVICE, "device", 0, "N|NAME", "which Vulkan device, by number or a part of its name (`halo devices` lists them)"},
     {OPT_DEPTH, "depth", 'd', "8|16", "bits of f32 outputs in PNG, PGM and PPM files (8)"},
-    {OPT_STRICT, "strict", 0, NULL, "contract no product with a sum"},
+    {OPT_STRICT, "strict", 0, NULL, "contract no product with a sum, split no f32 kernel into two passes"},
+    {OPT_NO_FMA, "no-fma", 0, NULL, "contract no product with a sum, but do split kernels"},
     {OPT_TIME, "time", 't', NULL, "say how long compiling and running took; -o may be left out"},
     {OPT_REPEAT, "repeat", 0, "N", "run N times and give the shortest time"},
     {OPT_QUIET, "quiet", 'q', NULL, "no notes, no progress bar"},
@@ -116,6 +117,7 @@ static bool parse_option(run_line *line, int id, const char *value)
     case OPT_THREADS:      return parse_count(r, "--threads", value, 1, &line->threads);
     case OPT_DEPTH:        return parse_depth(line, value);
     case OPT_STRICT:       c->strict = 1; return true;
+    case OPT_NO_FMA:       c->no_fma = 1; return true;
     case OPT_TIME:         line->time = true; return true;
     case OPT_REPEAT:       return parse_count(r, "--repeat", value, 1, &line->repeat);
     case OPT_QUIET:        r->quiet = true; return true;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { OPT_STAGE = 1, OPT_AFTER, OPT_PASS, OPT_LIST, OPT_EACH, OPT_PIPE, OPT_STRICT, OPT_SKIP, OPT_TARGET, OPT_CPU, OPT_TILE, OPT_NO_TUNE,
+enum { OPT_STAGE = 1, OPT_AFTER, OPT_PASS, OPT_LIST, OPT_EACH, OPT_PIPE, OPT_STRICT, OPT_NO_FMA, OPT_SKIP, OPT_TARGET, OPT_CPU, OPT_TILE, OPT_NO_TUNE,
        OPT_FORCE_BORDER, OPT_NO_FUSE, OPT_REPARSE, OPT_ON };
 
 static const option_row rows[] = {
@@ -15,7 +15,8 @@ static const option_row rows[] = {
     {OPT_EACH, "each", 0, NULL, "the tensor IR after every pass that changes it"},
     {OPT_LIST, "list", 'l', NULL, "list stages and passes"},
     {OPT_PIPE, "pipe", 'p', "NAME", "which pipe, if the script has several"},
-    {OPT_STRICT, "strict", 0, NULL, "contract no product with a sum"},
+    {OPT_STRICT, "strict", 0, NULL, "contract no product with a sum, split no f32 kernel into two passes"},
+    {OPT_NO_FMA, "no-fma", 0, NULL, "contract no product with a sum, but do split kernels"},
     {OPT_SKIP, "skip", 0, "PASS", "leave an exact pass out"},
     {OPT_TARGET, "target", 0, "TRIPLE", "for another machine"},
     {OPT_CPU, "cpu", 0, "A,B", "processors, the plainest first (this machine's)"},
@@ -67,6 +68,7 @@ static bool parse_option(show_line *line, int id, const char *value, report *r)
     case OPT_LIST:         line->list = true; return true;
     case OPT_PIPE:         c->pipe = value; return true;
     case OPT_STRICT:       c->strict = 1; return true;
+    case OPT_NO_FMA:       c->no_fma = 1; return true;
     case OPT_SKIP:         strings_add(&line->skip, value); return true;
     case OPT_TARGET:       c->target = value; return true;
     case OPT_CPU:          strings_add_parts(&line->cpus, value); return true;

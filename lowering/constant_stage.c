@@ -141,7 +141,7 @@ const uint32_t *constant_words(tensor_pipe *p, uint32_t stage)
 {
     if (stage_at(p, stage)->kind == STAGE_table) return stage_at(p, stage)->words;
     text problem = { 0 };
-    run r = { .pipe = p, .how = { false, p->strict }, .problem = &problem, .memory = arena_scratch(p->memory) };
+    run r = { .pipe = p, .how = { false, rounds_products(p) }, .problem = &problem, .memory = arena_scratch(p->memory) };
     const run_values nothing = { 0 };
     const uint32_t *words = NULL;
     if (!uniforms_begin(&r.uniforms, p, &nothing, p->nodes.count)) arena_fail(r.memory);

@@ -156,7 +156,7 @@ int interpret(const tensor_pipe *p, const run_values *values, const halo_image *
     int code = run_check(p, values, NULL);
     if (code != HALO_OK)
         return code;
-    run r = { .pipe = p, .how = { as_written, p->strict }, .problem = problem, .memory = arena_new(NULL) };
+    run r = { .pipe = p, .how = { as_written, rounds_products(p) }, .problem = problem, .memory = arena_new(NULL) };
     code = HALO_ERROR_MEMORY;
     if (r.memory && uniforms_begin(&r.uniforms, p, values, p->nodes.count))
         code = run_in(&r, values, outputs);

@@ -6,7 +6,7 @@
  *     q = x * r,  r = 1 / c rounded;   q + (x - q * c) * r
  * Whether that is x / c for every x of the range is not argued but tried out (it was for every 8- and 16-bit number and every
  * constant that came by). A division takes a processor as long as ten such operations.
- * Not under strict, where processors without fma have to do. Keeps every bit. */
+ * Not under strict and no_fma, where processors without fma have to do. Keeps every bit. */
 #include <math.h>
 
 #include "lowering/access.h"
@@ -99,7 +99,7 @@ static uint8_t way_of(divider *d, ref r)
     int32_t lo, hi;
     if (node_at(p, r)->op != OP_div || node_is_uniform(p, r) || !constant_divisor(p, node_arg(p, r, 1), &c)) return 0;
     if (is_power_of_two(c)) return 1;
-    return !p->strict && integer_range(d, node_arg(p, r, 0), &lo, &hi) && holds_everywhere(d, c, lo, hi) ? 2 : 0;
+    return !rounds_products(p) && integer_range(d, node_arg(p, r, 0), &lo, &hi) && holds_everywhere(d, c, lo, hi) ? 2 : 0;
 }
 
 /* ---- doing it --------------------------------------------------------------------------------------------- */

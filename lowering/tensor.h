@@ -143,7 +143,8 @@ typedef struct tensor_note { const char *stage, *text; } tensor_note;
 typedef struct tensor_pipe {
     arena      *memory;
     const char *name, *doc;
-    bool        strict;
+    bool        strict;                 /* no product is contracted with what is added to it, no f32 kernel is split */
+    bool        no_fma;                 /* only the first: for processors without fma, and to get the bits that Vulkan gives */
     span        where;
     LIST(tensor_node)   nodes;              /* nodes.items[0] is none */
     LIST(ref)           args;
@@ -167,6 +168,8 @@ static inline const ref          *node_args(const tensor_pipe *p, ref r) { retur
 static inline ref                 node_arg(const tensor_pipe *p, ref r, int k) { return node_args(p, r)[k]; }
 static inline type                node_type(const tensor_pipe *p, ref r) { return p->nodes.items[r].type; }
 static inline tensor_stage       *stage_at(const tensor_pipe *p, uint32_t s) { return &p->stages.items[s]; }
+/* Products are rounded before something is added to them. */
+static inline bool                rounds_products(const tensor_pipe *p) { return p->strict || p->no_fma; }
 static inline tensor_fold        *fold_at(const tensor_pipe *p, uint32_t f) { return &p->folds.items[f]; }
 
 /* ---- building: every function returns the simplified, hash-consed node ------------------------- */

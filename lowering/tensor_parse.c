@@ -359,6 +359,7 @@ static void parse_pipe(parser *p)
         parse_error(p, "this reads version 1 of the pipeline text");
     p->pipe->name = parse_word(p, TOKEN_param, "the pipe's name");
     p->pipe->strict = parse_accept(p, "strict");
+    p->pipe->no_fma = parse_accept(p, "no_fma");
     p->pipe->doc = parse_doc(p);
     parse_expect(p, "{");
     while (!p->failed && !parse_at(p, "}"))

@@ -224,7 +224,7 @@ static void print_tail(printer *w)
 static void print_pipe(printer *w)
 {
     const tensor_pipe *p = w->pipe;
-    text_printf(w->out, "pipeline 1 @%s%s", p->name, p->strict ? " strict" : "");
+    text_printf(w->out, "pipeline 1 @%s%s%s", p->name, p->strict ? " strict" : "", p->no_fma ? " no_fma" : "");
     print_doc(w, p->doc);
     text_string(w->out, " {\n");
     print_remarks(w, 0, 0, 1);

@@ -79,7 +79,7 @@ static ref fold_constants(tensor_pipe *p, tensor_op op, const ref *args)
     type t = node_type(p, args[0]);
     kind result = info->class == CLASS_CMP ? KIND_bool : (kind)t.kind;
     ref lanes[TENSOR_MAX_LANES];
-    if (op == OP_muladd && !p->strict)
+    if (op == OP_muladd && !rounds_products(p))
         op = OP_fma;
     for (int lane = 0; lane < t.lanes; lane++) {
         scalar values[3];

@@ -29,7 +29,7 @@ uint32_t param_bits(const tensor_pipe *p, const run_values *values, uint32_t whi
 static void evaluate_leaf(const uniforms *u, const tensor_node *n, pixel *out)
 {
     const tensor_pipe *p = u->pipe;
-    arithmetic how = { false, p->strict };
+    arithmetic how = { false, rounds_products(p) };
     if (n->op == OP_const) {
         out->lane[0] = cell_of_bits(how, n->type.kind, n->payload);
     } else if (n->op == OP_dim) {
@@ -48,7 +48,7 @@ const pixel *uniforms_get(uniforms *u, ref r)
     if (u->is_known[r])
         return &u->known[r];
     const tensor_pipe *p = u->pipe;
-    arithmetic how = { false, p->strict };
+    arithmetic how = { false, rounds_products(p) };
     ref top = r;
     u->known[r].lane[0].i = 0;
     while (top) {

@@ -78,8 +78,11 @@ tensor_pipe *program_lower(halo_program *program, uint32_t which)
 {
     tensor_pipe *pipe = program->script ? script_lower(program->script, which)
                                         : tensor_parse(program->memory, &program->messages, program->ir_source);
-    if (pipe && (program->options.strict || program_for_vulkan(program)))
+    /* Vulkan rounds products: its pipes mean what they mean under strict, or, where that is asked for, with no_fma. */
+    if (pipe && (program->options.strict || (program_for_vulkan(program) && !program->options.no_fma)))
         pipe->strict = true;
+    if (pipe && program->options.no_fma)
+        pipe->no_fma = true;
     return pipe;
 }
 

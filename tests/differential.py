@@ -59,7 +59,7 @@ def random_switches(source, passes):
     choices = [[], [], ["--threads", str(source.randint(1, 3))],
                ["--tile", f"{source.choice((0, 8, 16, 40))}x{source.choice((1, 2, 5, 8, 17))}"],
                ["--tile", f"{source.choice((0, 16))}x{source.choice((3, 8))}", "--threads", "3"],
-               ["--stream", "always"], ["--stream", "always", "--threads", "2"], ["--force-border"], ["--no-fuse"], ["--strict"], ["--reparse"]]
+               ["--stream", "always"], ["--stream", "always", "--threads", "2"], ["--force-border"], ["--no-fuse"], ["--strict"], ["--no-fma"], ["--reparse"]]
     if passes:
         choices += [["--skip", source.choice(passes)]] * 2
     return source.choice(choices)
@@ -91,6 +91,7 @@ class Trial:
     def __init__(self, pipeline, folder, switches, tuning=""):
         self.pipeline, self.folder, self.switches = pipeline, folder, switches
         self.stem = os.path.join(folder, f"p{pipeline.number}")
+        self.rounding = [s for s in ("--strict", "--no-fma") if s in switches]
         self.strict = "--strict" in switches
         with open(f"{self.stem}.pipe", "w", encoding="utf-8") as file:
             file.write(pipeline.script)
@@ -113,7 +114,7 @@ class Trial:
         for name, path in zip(self.pipeline.output_names, self.outputs(way)):
             words += ["-o", path if len(self.pipeline.outputs) == 1 else f"{name}={path}"]
         if way == "interpret":
-            return words + ["--interpret"] + (["--strict"] if self.strict else []) + ["--quiet"]
+            return words + ["--interpret"] + self.rounding + ["--quiet"]
         return words + self.switches + ["--quiet"]
 
 

@@ -60,7 +60,7 @@ static bool single_begin(single *s, tensor_pipe *p, const cpu_options *options, 
 {
     *s = (single){ 0 };
     const char *cpu = options->n_cpus > 0 ? options->cpus[0] : "native";
-    if (!cpu_machine_make(options->triple, cpu, !p->strict, d, pipe_span(p), &s->machine)) return false;
+    if (!cpu_machine_make(options->triple, cpu, !rounds_products(p), d, pipe_span(p), &s->machine)) return false;
     s->memory = arena_scratch(p->memory);
     s->schedule = cpu_schedule_make(p, options, s->machine.target, s->memory);
     tuning_check(s->schedule, d);
@@ -96,7 +96,7 @@ static bool runs_here(tensor_pipe *p, const cpu_options *options, diags *d)
 {
     cpu_machine named, here;
     if (options->n_cpus == 0 || strcmp(options->cpus[0], "native") == 0) return true;
-    if (!cpu_machine_make(options->triple, options->cpus[0], !p->strict, d, pipe_span(p), &named)) return false;
+    if (!cpu_machine_make(options->triple, options->cpus[0], !rounds_products(p), d, pipe_span(p), &named)) return false;
     bool good = cpu_machine_make(options->triple, "native", false, d, pipe_span(p), &here);
     if (good && (named.level > here.level || (named.target.byte_permutes && !here.target.byte_permutes))) {
         diag_add(d, DIAG_E0560, pipe_span(p), "this machine's processor, `%s`, can't run code for `%s`", here.cpu, named.cpu);
@@ -234,7 +234,7 @@ static bool library_machines(library *l, tensor_pipe *p, const cpu_options *opti
     int n = options->n_cpus > 0 ? options->n_cpus : 1;
     if (n > MAX_CPUS) { diag_add(d, DIAG_E0560, pipe_span(p), "at most %d processors go into one library", MAX_CPUS); return false; }
     for (int k = 0; k < n; k++) {
-        if (!cpu_machine_make(options->triple, cpus[k], !p->strict, d, pipe_span(p), &l->machines[k])) return false;
+        if (!cpu_machine_make(options->triple, cpus[k], !rounds_products(p), d, pipe_span(p), &l->machines[k])) return false;
         l->n_machines++;
         if (k && l->machines[k].level < l->machines[k - 1].level) {
             diag_add(d, DIAG_E0560, pipe_span(p), "`%s` is plainer than `%s` before it", cpus[k], cpus[k - 1]);

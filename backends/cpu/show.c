@@ -219,7 +219,7 @@ bool cpu_show(tensor_pipe *p, const cpu_options *options, cpu_text what, text *o
     if (what == CPU_TEXT_llvm || what == CPU_TEXT_asm) return single_text(p, options, what == CPU_TEXT_asm, out, d);
     cpu_machine machine;
     const char *cpu = options->n_cpus > 0 ? options->cpus[0] : "native";
-    if (!cpu_machine_make(options->triple, cpu, !p->strict, d, p->where, &machine)) return false;
+    if (!cpu_machine_make(options->triple, cpu, !rounds_products(p), d, p->where, &machine)) return false;
     arena *memory = arena_scratch(p->memory);
     cpu_schedule *s = cpu_schedule_make(p, options, machine.target, memory);
     tuning_check(s, d);

@@ -117,7 +117,7 @@ bool cpu_machine_make(const char *triple, const char *cpu, bool needs_fma, diags
     else good = describe_named(out, d, where);
     if (good && needs_fma && !out->target.fma) {
         diag_add(d, DIAG_E0560, where, "`%s` has no fused multiply-add, which the script's arithmetic is defined with", out->cpu);
-        diag_help(d, "build with --strict, or for a newer processor: --cpu x86-64-v3");
+        diag_help(d, "build with --no-fma or --strict, or for a newer processor: --cpu x86-64-v3");
         good = false;
     }
     good = good && make_machine(out, d, where);

@@ -104,7 +104,8 @@ typedef const char *halo_import(void *user, const char *from, const char *path, 
 /* Start from {0}. Everything is copied. */
 typedef struct halo_options {
     halo_engine engine;
-    int         strict;                 /* no product is contracted with a sum */
+    int         strict;                 /* no product is contracted with a sum, no f32 kernel is split into two passes */
+    int         no_fma;                 /* only the first of these */
     const char *pipe;                   /* compile this one only; NULL: all of the script's own */
     halo_import *import;                /* NULL: files, relative to the importing one */
     void       *import_user;
