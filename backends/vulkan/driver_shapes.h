@@ -129,7 +129,7 @@ static inline int64_t loop_rounds(const call *c, const vplan_kernel *k, const ke
     const vplan_shared *shared = c->plan.shared + k->first_shared;
     int32_t granule = shape->by_words && k->granule > 1 ? k->granule : 1;
     int64_t pixels = (int64_t)shape->tile[0] / granule * shape->tile[1], steps = (pixels + shape->invocations - 1) / shape->invocations;
-    int64_t rounds = steps * (1 + granule * max64(0, c->values[k->iterations].i));
+    int64_t rounds = steps * (1 + granule * ((granule > 1) + max64(0, c->values[k->iterations].i)));
     for (int j = 0; j < k->n_shared; j++) {
         pixels = shared_width(&shared[j], shape->tile[0]) * shared_height(&shared[j], shape->tile[1]);
         steps = (pixels + shape->invocations - 1) / shape->invocations;

@@ -56,8 +56,11 @@ lanes shader_load(emitter *e, ref load);
 spv_id shader_address(emitter *e, int memory, const spv_id *coords);      /* the pixel's first element */
 void  shader_store(emitter *e, int memory, const spv_id *coords, lanes pixel);
 void  shader_shared_store(emitter *e, int stage, spv_id x, spv_id y, lanes pixel);
-/* Pixels side by side, from coords on, as whole words. */
-void  shader_store_words(emitter *e, int memory, const spv_id *coords, const lanes *pixels, int n_pixels, spv_id count);
+/* The pixels that one invocation stores together, as whole words: begun, filled pixel by pixel in a loop, stored from coords on. */
+typedef struct shader_run { int memory; int n_planes, n_words, pixel_bits; spv_id words[4 * TENSOR_MAX_LANES]; } shader_run;
+void  shader_run_begin(emitter *e, shader_run *r);
+void  shader_run_add(emitter *e, const shader_run *r, spv_id number, lanes pixel);
+void  shader_run_store(emitter *e, const shader_run *r, const spv_id *coords, spv_id count);      /* count: of the pixels that exist */
 bool  memory_by_words(const emitter *e, int memory);
 
 /* emit_slots.c */

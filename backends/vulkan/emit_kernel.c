@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { UNROLLED_BODY = 40 };      /* numbers in a body that is so short that looping over the pixels of a word costs more */
+
 /* ---- loops over pixels -------------------------------------------------------------------------------- */
 
 /* for (i = invocation; i < width * height; i += invocations) with x = i mod width, y = i over width. */
@@ -90,21 +92,21 @@ static spv_id in_own_part(emitter *e, int sink, spv_id x)
     return holds;
 }
 
-typedef struct sink_writer { int first; ref roots[DISPATCH_MAX_STAGES]; lanes pixels[DISPATCH_MAX_STAGES][4]; } sink_writer;
+/* A sink that is stored by words: the words that the pixels of a granule fill, plane by plane. */
+typedef struct sink_writer { ref root; bool by_granule; shader_run run; } sink_writer;
 
-static void store_sink(emitter *e, sink_writer *w, int sink, int k, spv_id x)
+static void store_sink(emitter *e, int sink, lanes pixel)
 {
-    const vulkan_stage *c = &e->k->stages.items[w->first + sink];
-    spv_id holds = in_own_part(e, sink, x);
+    const vulkan_stage *c = &e->k->stages.items[e->k->stages.count - (uint32_t)e->k->n_sinks + (uint32_t)sink];
+    spv_id holds = in_own_part(e, sink, e->coords[0]);
     spv_if own;
     if (holds) spirv_if(e->m, &own, holds);
-    shader_store(e, c->memory, e->coords, w->pixels[sink][k]);
+    shader_store(e, c->memory, e->coords, pixel);
     if (holds) spirv_end_if(e->m, &own);
 }
 
-static void store_sink_words(emitter *e, sink_writer *w, int sink, spv_id x, spv_id x_last)
+static void store_sink_words(emitter *e, const sink_writer *w, int sink, spv_id x, spv_id x_last)
 {
-    const vulkan_stage *c = &e->k->stages.items[w->first + sink];
     spv_id holds = in_own_part(e, sink, x), last = x_last;
     spv_if own;
     if (holds) {
@@ -112,45 +114,72 @@ static void store_sink_words(emitter *e, sink_writer *w, int sink, spv_id x, spv
         spirv_if(e->m, &own, holds);
     }
     e->coords[0] = x;
-    shader_store_words(e, c->memory, e->coords, w->pixels[sink], e->granule, shader_add(e, shader_sub(e, last, x), shader_i32(e, 1)));
+    shader_run_store(e, &w->run, e->coords, shader_add(e, shader_sub(e, last, x), shader_i32(e, 1)));
     if (holds) spirv_end_if(e->m, &own);
 }
 
-static void shader_sink_pixels(emitter *e, sink_writer *w, spv_id x, const interval tile[2])
+static void sink_pixel(emitter *e, sink_writer *w, spv_id x, spv_id number, const interval tile[2])
 {
-    for (int k = 0; k < e->granule; k++) {
-        spv_id own = k ? shader_add(e, x, shader_i32(e, k)) : x;
-        e->coords[0] = k ? shader_min(e, own, tile[0].hi) : own;
-        shader_pixel(e);
-        spv_if there;
-        bool some = false;
-        for (int sink = 0; sink < e->k->n_sinks; sink++) {
-            w->pixels[sink][k] = shader_node(e, w->roots[sink]);
-            if (granule_of(e, &e->k->stages.items[w->first + sink]) > 1) continue;
-            if (k && !some) spirv_if(e->m, &there, shader_at_most(e, own, tile[0].hi));
-            some = true;
-            store_sink(e, w, sink, k, e->coords[0]);
-        }
-        if (k && some) spirv_end_if(e->m, &there);
+    spv_id own = number ? shader_add(e, x, number) : x;
+    spv_if there;
+    bool some = false;
+    e->coords[0] = number ? shader_min(e, own, tile[0].hi) : own;
+    shader_pixel(e);
+    for (int sink = 0; sink < e->k->n_sinks; sink++) {
+        lanes pixel = shader_node(e, w[sink].root);
+        if (w[sink].by_granule) { shader_run_add(e, &w[sink].run, number, pixel); continue; }
+        if (number && !some) spirv_if(e->m, &there, shader_at_most(e, own, tile[0].hi));
+        some = true;
+        store_sink(e, sink, pixel);
     }
+    if (number && some) spirv_end_if(e->m, &there);
+}
+
+/* A loop: where bodies are long, several in a row would take scalar registers without end. */
+static void sink_granule(emitter *e, sink_writer *w, spv_id x, const interval tile[2])
+{
+    spv_loop loop;
+    spv_id number = spirv_variable(e->m, e->u32, "pixel");
     for (int sink = 0; sink < e->k->n_sinks; sink++)
-        if (granule_of(e, &e->k->stages.items[w->first + sink]) > 1) store_sink_words(e, w, sink, x, tile[0].hi);
+        if (w[sink].by_granule) shader_run_begin(e, &w[sink].run);
+    spirv_store(e->m, number, shader_i32(e, 0));
+    spirv_loop_begin(e->m, &loop, e->body.nodes.count <= UNROLLED_BODY);
+    spirv_loop_while(e->m, &loop, shader_less(e, spirv_load(e->m, number), shader_i32(e, e->granule)));
+    sink_pixel(e, w, x, spirv_load(e->m, number), tile);
+    spirv_loop_next(e->m, &loop);
+    spirv_store(e->m, number, shader_add(e, spirv_load(e->m, number), shader_i32(e, 1)));
+    spirv_loop_end(e->m, &loop);
+    for (int sink = 0; sink < e->k->n_sinks; sink++)
+        if (w[sink].by_granule) store_sink_words(e, &w[sink], sink, x, tile[0].hi);
+}
+
+static sink_writer *sink_writers(emitter *e, int first)
+{
+    sink_writer *w = ARENA_ARRAY(e->memory, sink_writer, (uint32_t)e->k->n_sinks);
+    for (int sink = 0; sink < e->k->n_sinks; sink++) {
+        const vulkan_stage *c = &e->k->stages.items[first + sink];
+        w[sink] = (sink_writer){ .root = stage_at(e->pipe, c->stage)->body, .by_granule = granule_of(e, c) > 1, .run.memory = c->memory };
+    }
+    return w;
 }
 
 static void shader_sinks(emitter *e, const interval tile[2])
 {
-    sink_writer w = { .first = (int)e->k->stages.count - e->k->n_sinks };
-    for (int j = 0; j < e->k->n_sinks; j++) w.roots[j] = stage_at(e->pipe, e->k->stages.items[w.first + j].stage)->body;
+    int first = (int)e->k->stages.count - e->k->n_sinks;
+    sink_writer *w = sink_writers(e, first);
+    ref *roots = ARENA_ARRAY(e->memory, ref, (uint32_t)e->k->n_sinks);
+    for (int sink = 0; sink < e->k->n_sinks; sink++) roots[sink] = w[sink].root;
     pixel_loop loop;
     spv_if there;
     spv_id width = spirv_spec(e->m, SPEC_tile_width, 16), height = spirv_spec(e->m, SPEC_tile_height, 16), granule = shader_i32(e, e->granule);
-    e->stage = w.first;
+    e->stage = first;
     pixels_begin(e, &loop, e->granule > 1 ? spirv_op2(e->m, SpvOpUDiv, e->u32, width, granule) : width, height);
     spv_id x = shader_add(e, tile[0].lo, e->granule > 1 ? shader_mul(e, loop.x, granule) : loop.x);
     e->coords[1] = shader_add(e, tile[1].lo, loop.y);
     spirv_if(e->m, &there, shader_both(e, shader_at_most(e, x, tile[0].hi), shader_at_most(e, e->coords[1], tile[1].hi)));
-    begin_body(e, w.roots, (uint32_t)e->k->n_sinks);
-    shader_sink_pixels(e, &w, x, tile);
+    begin_body(e, roots, (uint32_t)e->k->n_sinks);
+    if (e->granule > 1) sink_granule(e, w, x, tile);
+    else sink_pixel(e, w, x, 0, tile);
     spirv_end_if(e->m, &there);
     pixels_end(e, &loop);
 }

@@ -203,42 +203,62 @@ void shader_store(emitter *e, int memory, const spv_id *coords, lanes pixel)
         spirv_buffer_store(e->m, b, component_address(e, memory, at, l), shader_to_memory(e->m, pixel.id[l], (kind)t.kind));
 }
 
-/* Component c of n_pixels dense pixels as bits of words; a planar picture's words hold one component each. */
-static void store_run(emitter *e, spv_buffer b, spv_id first_word, const spv_id *bits, int n, int component_bits_, spv_id count, int per_pixel)
+/* ---- runs of pixels as whole words ------------------------------------------------------------------------------ */
+
+static type run_type(const emitter *e, const shader_run *r) { return stage_at(e->pipe, e->s->memories.items[r->memory].stage)->type; }
+static bool run_is_planar(const emitter *e, const shader_run *r) { return e->s->memories.items[r->memory].layout == VPLAN_LAYOUT_planar; }
+
+void shader_run_begin(emitter *e, shader_run *r)
 {
-    int per_word = 32 / component_bits_;
-    for (int w = 0; w * per_word < n; w++) {
-        spv_id word = 0;
-        for (int k = 0; k < per_word && w * per_word + k < n; k++) {
-            spv_id v = bits[w * per_word + k];
-            if (k) v = spirv_op2(e->m, SpvOpShiftLeftLogical, e->u32, v, shader_i32(e, k * component_bits_));
-            word = word ? spirv_op2(e->m, SpvOpBitwiseOr, e->u32, word, v) : v;
-        }
-        /* A word is stored when some pixel in it exists. */
-        spv_if there;
-        int first_pixel = w * per_word / per_pixel;
-        if (first_pixel > 0) spirv_if(e->m, &there, shader_less(e, shader_i32(e, first_pixel), count));
-        spirv_buffer_store(e->m, b, w ? shader_add(e, first_word, shader_i32(e, w)) : first_word, word);
-        if (first_pixel > 0) spirv_end_if(e->m, &there);
+    type t = run_type(e, r);
+    bool planar = run_is_planar(e, r);
+    r->n_planes = planar ? t.lanes : 1;
+    r->pixel_bits = component_bits(t) * (planar ? 1 : t.lanes);
+    r->n_words = r->pixel_bits * e->granule / 32;
+    for (int w = 0; w < r->n_planes * r->n_words; w++) {
+        r->words[w] = spirv_variable(e->m, e->u32, "word");
+        spirv_store(e->m, r->words[w], shader_i32(e, 0));
     }
 }
 
-void shader_store_words(emitter *e, int memory, const spv_id *coords, const lanes *pixels, int n_pixels, spv_id count)
+/* The component's bits into the word in which they lie: `at` says where. */
+static void add_bits(emitter *e, const shader_run *r, int plane, spv_id at, spv_id bits)
 {
-    const vulkan_memory *m = &e->s->memories.items[memory];
-    type t = stage_at(e->pipe, m->stage)->type;
-    spv_id at = shader_address(e, memory, coords), bits[16 * TENSOR_MAX_LANES];
-    spv_buffer b = shader_buffer(e, memory);
-    bool planar = m->layout == VPLAN_LAYOUT_planar;
-    for (int plane = 0; plane < (planar ? t.lanes : 1); plane++) {
-        int n = 0;
-        for (int k = 0; k < n_pixels; k++)
-            for (int l = 0; l < (planar ? 1 : t.lanes); l++) {
-                int from = planar ? plane : m->layout == VPLAN_LAYOUT_bgra && l < 3 ? 2 - l : l;
-                bits[n++] = shader_to_memory(e->m, pixels[k].id[from], (kind)t.kind);
-            }
-        spv_id first = spirv_op2(e->m, SpvOpShiftRightLogical, e->u32, planar ? component_address(e, memory, at, plane) : at, shader_i32(e, 2));
-        store_run(e, b, first, bits, n, component_bits(t), count, planar ? 1 : t.lanes);
+    spv_id number = spirv_op2(e->m, SpvOpShiftRightLogical, e->u32, at, shader_i32(e, 5));
+    spv_id moved = spirv_op2(e->m, SpvOpShiftLeftLogical, e->u32, bits, spirv_op2(e->m, SpvOpBitwiseAnd, e->u32, at, shader_i32(e, 31)));
+    for (int w = 0; w < r->n_words; w++) {
+        spv_id variable = r->words[plane * r->n_words + w], zero = shader_i32(e, 0);
+        spv_id own = r->n_words == 1 ? moved : shader_choose(e, spirv_op2(e->m, SpvOpIEqual, e->boolean, number, shader_i32(e, w)), moved, zero);
+        spirv_store(e->m, variable, spirv_op2(e->m, SpvOpBitwiseOr, e->u32, spirv_load(e->m, variable), own));
+    }
+}
+
+void shader_run_add(emitter *e, const shader_run *r, spv_id number, lanes pixel)
+{
+    type t = run_type(e, r);
+    bool bgra = e->s->memories.items[r->memory].layout == VPLAN_LAYOUT_bgra, planar = run_is_planar(e, r);
+    spv_id first = shader_mul(e, number, shader_i32(e, r->pixel_bits));
+    for (int l = 0; l < t.lanes; l++) {
+        int place = planar ? 0 : component_bits(t) * (bgra && l < 3 ? 2 - l : l);
+        spv_id bits = shader_to_memory(e->m, pixel.id[l], (kind)t.kind);
+        add_bits(e, r, planar ? l : 0, place ? shader_add(e, first, shader_i32(e, place)) : first, bits);
+    }
+}
+
+/* A word is stored when some pixel in it exists. */
+void shader_run_store(emitter *e, const shader_run *r, const spv_id *coords, spv_id count)
+{
+    spv_id at = shader_address(e, r->memory, coords);
+    spv_buffer b = shader_buffer(e, r->memory);
+    for (int plane = 0; plane < r->n_planes; plane++) {
+        spv_id first = spirv_op2(e->m, SpvOpShiftRightLogical, e->u32, plane ? component_address(e, r->memory, at, plane) : at, shader_i32(e, 2));
+        for (int w = 0; w < r->n_words; w++) {
+            spv_if there;
+            int pixel = 32 * w / r->pixel_bits;
+            if (pixel > 0) spirv_if(e->m, &there, shader_less(e, shader_i32(e, pixel), count));
+            spirv_buffer_store(e->m, b, w ? shader_add(e, first, shader_i32(e, w)) : first, spirv_load(e->m, r->words[plane * r->n_words + w]));
+            if (pixel > 0) spirv_end_if(e->m, &there);
+        }
     }
 }
 
