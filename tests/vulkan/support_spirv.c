@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "support_spirv.h"
 
+#define kDefaultMaxIdBound support_max_id_bound      /* the header defines it, and show.c of the backend includes it too */
 #include <spirv-tools/libspirv.h>
 
 const char *spirv_text(arena *memory, const uint32_t *words, uint32_t n_words)
