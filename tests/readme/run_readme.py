@@ -3,6 +3,8 @@
 
     tests/readme/run_readme.py --halo build/halo [--runtime build/embed_runtime]
 
+Those that want a Vulkan device are left out, with a loud line, where there is none.
+
 Commands are the indented lines that begin with build/halo, build/embed_runtime, cc, ./sharpen or `python3 -m`. Lines with shell
 variables are left out. They run in a folder that looks like the repository after a build, with a small picture in.png and a script x.pipe.
 """
@@ -22,6 +24,10 @@ def commands(page):
             text = line.strip().split("  #")[0].strip()
             if line.startswith("    ") and text.startswith(STARTS) and "$" not in text:
                 yield text
+
+
+def wants_device(command):
+    return "--on vulkan" in command and " run " in command or command.endswith("halo devices")
 
 
 def shell(command, folder):
@@ -50,9 +56,12 @@ def main():
     count, failures = 0, 0
     with tempfile.TemporaryDirectory() as folder:
         runs = [("preparation", prepare(folder, options))]
+        has_device = shell("build/halo devices", folder).returncode == 0
         for page in ("README.md", "HACKING.md"):
             for command in commands(page):
-                if options.runtime or not command.startswith("build/embed_runtime"):
+                if wants_device(command) and not has_device:
+                    print(f"*** no Vulkan device: SKIPPED {command}")
+                elif options.runtime or not command.startswith("build/embed_runtime"):
                     runs.append((f"{page}: {command}", shell(command, folder)))
         for what, done in runs:
             count += 1
