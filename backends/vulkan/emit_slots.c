@@ -18,8 +18,23 @@ spv_id shader_slot(emitter *e, vplan_slot slot)
     return k < e->n_slots ? e->slots[k] : shader_i32(e, 0);
 }
 
+/* The one-lane node that a lane of a uniform node is, where pixels were only put together. */
+static ref lane_of(const tensor_pipe *p, ref r, int *lane)
+{
+    for (;;) {
+        const tensor_node *n = node_at(p, r);
+        if (n->op == OP_vec) r = node_arg(p, r, *lane);
+        else if (n->op == OP_splat) r = node_arg(p, r, 0);
+        else if (n->op == OP_comp && node_at(p, node_arg(p, r, 0))->op != OP_param) { *lane = n->index; r = node_arg(p, r, 0); continue; }
+        else return r;
+        *lane = 0;
+    }
+}
+
 spv_id shader_uniform(emitter *e, ref r, int lane)
 {
+    if (node_type(e->pipe, r).lanes == 1) lane = 0;
+    r = lane_of(e->pipe, r, &lane);
     kind k = (kind)node_type(e->pipe, r).kind;
     int64_t known;
     if (node_is_const(e->pipe, r, &known)) return shader_constant(e->m, k, (uint32_t)known);
