@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * A pipe to a module: schedule, SPIR-V of every kernel in both ways of storage, plan. */
 #include "backends/vulkan/compile.h"
+#include "backends/vulkan/images.h"
 
 #include <string.h>
 #include <time.h>
@@ -9,7 +10,7 @@ static bool is_narrow(vulkan_schedule *s, const vulkan_kernel *k)
 {
     for (uint32_t j = 0; j < k->bindings.count; j++) {
         int memory = k->bindings.items[j].memory;
-        if (memory < 0 || s->memories.items[memory].role == VPLAN_ROLE_scratch) continue;
+        if (memory < 0 || s->memories.items[memory].role == VPLAN_ROLE_scratch || vulkan_is_image(&s->memories.items[memory])) continue;
         if (kind_get((kind)stage_at(s->pipe, s->memories.items[memory].stage)->type.kind)->n_bytes < 4) return true;
     }
     return false;
@@ -42,7 +43,7 @@ static double now_ms(void)
 
 const vulkan_module *vulkan_compile(tensor_pipe *p, const vulkan_options *options, arena *memory, diags *d)
 {
-    (void)d;
+    if (!vulkan_layouts_fit(p, options->layouts, d)) return NULL;
     double start = now_ms();
     vulkan_schedule *s = vulkan_schedule_compiled(p, options, memory);
     vulkan_module *m = ARENA_NEW(memory, vulkan_module);

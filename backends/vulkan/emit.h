@@ -62,12 +62,19 @@ void  shader_run_begin(emitter *e, shader_run *r);
 void  shader_run_add(emitter *e, const shader_run *r, spv_id number, lanes pixel);
 void  shader_run_store(emitter *e, const shader_run *r, const spv_id *coords, spv_id count);      /* count: of the pixels that exist */
 bool  memory_by_words(const emitter *e, int memory);
+/* A coordinate counted from the bounds' start. */
+spv_id shader_from_lo(emitter *e, int memory, const spv_id *coords, int d);
+
+/* emit_images.c: pixels of images of the device. */
+lanes shader_image_load(emitter *e, int memory, const spv_id *coords);
+void  shader_image_store(emitter *e, int memory, const spv_id *coords, lanes pixel);
 
 /* emit_slots.c */
 spv_id shader_slot(emitter *e, vplan_slot slot);
 spv_id shader_uniform(emitter *e, ref r, int lane);         /* one lane in a register */
 spv_id shader_bound(emitter *e, uint32_t stage, int d, bool hi);
 spv_buffer shader_buffer(emitter *e, int memory);           /* -1: tables and arguments */
+spv_image  shader_image(emitter *e, int memory);
 
 static inline spv_id shader_i32(emitter *e, int32_t v) { return spirv_u32(e->m, (uint32_t)v); }
 static inline spv_id shader_add(emitter *e, spv_id a, spv_id b) { return spirv_op2(e->m, SpvOpIAdd, e->u32, a, b); }

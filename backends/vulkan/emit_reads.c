@@ -2,6 +2,7 @@
  * Reading stages: the index through the border's map (where the region at hand needs it), the address in a buffer, in workgroup
  * memory or in a table of constants, and the components there. And storing pixels, the other way. */
 #include "backends/vulkan/emit.h"
+#include "backends/vulkan/images.h"
 
 #include <string.h>
 
@@ -126,17 +127,23 @@ void shader_shared_store(emitter *e, int stage, spv_id x, spv_id y, lanes pixel)
 bool memory_by_words(const emitter *e, int memory)
 {
     const vulkan_memory *m = &e->s->memories.items[memory];
-    return e->words && m->role != VPLAN_ROLE_scratch && component_bits(stage_at(e->pipe, m->stage)->type) < 32;
+    return e->words && m->role != VPLAN_ROLE_scratch && !vulkan_is_image(m) && component_bits(stage_at(e->pipe, m->stage)->type) < 32;
+}
+
+spv_id shader_from_lo(emitter *e, int memory, const spv_id *coords, int d)
+{
+    uint32_t stage = e->s->memories.items[memory].stage;
+    int64_t lo;
+    bool is_zero = node_is_const(e->pipe, stage_at(e->pipe, stage)->lo[d], &lo) && lo == 0;
+    return is_zero ? coords[d] : shader_sub(e, coords[d], shader_bound(e, stage, d, false));
 }
 
 spv_id shader_address(emitter *e, int memory, const spv_id *coords)
 {
-    const vulkan_memory *m = &e->s->memories.items[memory];
-    tensor_stage s = *stage_at(e->pipe, m->stage);
+    int rank = stage_at(e->pipe, e->s->memories.items[memory].stage)->rank;
     spv_id at = shader_slot(e, (vplan_slot){ VPLAN_SLOT_offset, memory, 0 });
-    for (int d = 0; d < s.rank; d++) {
-        int64_t lo;
-        spv_id i = node_is_const(e->pipe, s.lo[d], &lo) && lo == 0 ? coords[d] : shader_sub(e, coords[d], shader_bound(e, m->stage, d, false));
+    for (int d = 0; d < rank; d++) {
+        spv_id i = shader_from_lo(e, memory, coords, d);
         at = shader_add(e, at, shader_mul(e, i, shader_slot(e, (vplan_slot){ VPLAN_SLOT_stride, memory, d })));
     }
     return at;
@@ -176,6 +183,7 @@ static lanes load_scratch(emitter *e, int memory, spv_id at, type t)
 static lanes load_memory(emitter *e, int memory, const spv_id *coords)
 {
     lanes out = { 0 };
+    if (vulkan_is_image(&e->s->memories.items[memory])) return shader_image_load(e, memory, coords);
     type t = stage_at(e->pipe, e->s->memories.items[memory].stage)->type;
     spv_id at = shader_address(e, memory, coords);
     if (e->s->memories.items[memory].role == VPLAN_ROLE_scratch) return load_scratch(e, memory, at, t);
@@ -188,15 +196,28 @@ static lanes load_memory(emitter *e, int memory, const spv_id *coords)
     return out;
 }
 
+static void store_packed(emitter *e, spv_buffer b, spv_id first, type t, lanes pixel)
+{
+    spv_id words[2 * TENSOR_MAX_LANES];
+    pack(e, t, pixel, words);
+    for (int w = 0; w < vulkan_pixel_words(t); w++) spirv_buffer_store(e->m, b, w ? shader_add(e, first, shader_i32(e, w)) : first, words[w]);
+}
+
+static lanes blue_first(lanes pixel) { return (lanes){ { pixel.id[2], pixel.id[1], pixel.id[0], pixel.id[3] } }; }
+
 void shader_store(emitter *e, int memory, const spv_id *coords, lanes pixel)
 {
+    if (vulkan_is_image(&e->s->memories.items[memory])) { shader_image_store(e, memory, coords, pixel); return; }
     type t = stage_at(e->pipe, e->s->memories.items[memory].stage)->type;
     spv_id at = shader_address(e, memory, coords);
     spv_buffer b = shader_buffer(e, memory);
     if (e->s->memories.items[memory].role == VPLAN_ROLE_scratch) {
-        spv_id words[2 * TENSOR_MAX_LANES];
-        pack(e, t, pixel, words);
-        for (int w = 0; w < vulkan_pixel_words(t); w++) spirv_buffer_store(e->m, b, w ? shader_add(e, at, shader_i32(e, w)) : at, words[w]);
+        store_packed(e, b, at, t, pixel);
+        return;
+    }
+    if (memory_by_words(e, memory)) {                      /* a pixel that fills whole words by itself */
+        at = spirv_op2(e->m, SpvOpShiftRightLogical, e->u32, at, shader_i32(e, 2));
+        store_packed(e, b, at, t, e->s->memories.items[memory].layout == VPLAN_LAYOUT_bgra ? blue_first(pixel) : pixel);
         return;
     }
     for (int l = 0; l < t.lanes; l++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What a kernel is told: slots, bindings. They are numbered as they are first asked for. */
 #include "backends/vulkan/emit.h"
+#include "backends/vulkan/images.h"
 
 static uint32_t slot_number(emitter *e, vplan_slot slot)
 {
@@ -67,7 +68,7 @@ static int element_bytes(const emitter *e, int memory)
     return e->words ? 4 : bytes;
 }
 
-static const char *buffer_name(const emitter *e, int memory)
+static const char *memory_name(const emitter *e, int memory)
 {
     return memory < 0 ? "arguments" : stage_at(e->pipe, e->s->memories.items[memory].stage)->name;
 }
@@ -78,5 +79,14 @@ spv_buffer shader_buffer(emitter *e, int memory)
     int bytes = element_bytes(e, memory);
     if (bytes == 1) e->k->needs |= VPLAN_NEEDS_8bit;
     if (bytes == 2) e->k->needs |= VPLAN_NEEDS_16bit;
-    return spirv_buffer(e->m, binding, bytes, e->k->bindings.items[binding].is_written, buffer_name(e, memory));
+    return spirv_buffer(e->m, binding, bytes, e->k->bindings.items[binding].is_written, memory_name(e, memory));
+}
+
+spv_image shader_image(emitter *e, int memory)
+{
+    const vulkan_memory *m = &e->s->memories.items[memory];
+    uint32_t binding = binding_number(e, memory);
+    SpvImageFormat format = m->layout == VPLAN_LAYOUT_sampled ? SpvImageFormatUnknown : vulkan_format_of(stage_at(e->pipe, m->stage)->type)->spirv;
+    if (spirv_format_is_extended(format)) e->k->needs |= VPLAN_NEEDS_image_extended;
+    return spirv_image(e->m, binding, format, e->k->bindings.items[binding].is_written, memory_name(e, memory));
 }

@@ -17,7 +17,7 @@ enum {
 static void add_memory(vulkan_schedule *s, int role, int which, uint32_t stage, int layout)
 {
     type t = stage_at(s->pipe, stage)->type;
-    if (t.lanes == 1 && (layout == VPLAN_LAYOUT_planar || layout == VPLAN_LAYOUT_bgra)) layout = VPLAN_LAYOUT_interleaved;
+    if ((layout == VPLAN_LAYOUT_planar && t.lanes == 1) || (layout == VPLAN_LAYOUT_bgra && t.lanes < 3)) layout = VPLAN_LAYOUT_interleaved;
     vulkan_memory m = { role, which, stage, layout, vulkan_pixel_words(t) };
     LIST_PUSH(s->memory, s->memories, m);
     s->memory_of[stage] = (int)s->memories.count - 1;

@@ -239,6 +239,7 @@ static void explain_json(vulkan_schedule *s, text *out)
 
 bool vulkan_show(tensor_pipe *p, const vulkan_options *options, vulkan_text what, text *out, diags *d)
 {
+    if (!vulkan_layouts_fit(p, options->layouts, d)) return false;
     arena *memory = arena_scratch(p->memory);
     vulkan_schedule *s = vulkan_schedule_compiled(p, options, memory);
     bool good = true;

@@ -57,6 +57,16 @@ spv_buffer spirv_buffer(spirv *m, uint32_t binding, int element_bytes, bool is_w
 spv_id spirv_buffer_load(spirv *m, spv_buffer b, spv_id index);
 void   spirv_buffer_store(spirv *m, spv_buffer b, spv_id index, spv_id value);
 
+/* Image `binding` of set 0, of two dimensions and reals: in a format, a storage image that is either read or written; of unknown format,
+ * a sampled image, which is read without a sampler. Asked for again: the same. */
+typedef struct spv_image { spv_id handle; SpvImageFormat format; } spv_image;
+spv_image spirv_image(spirv *m, uint32_t binding, SpvImageFormat format, bool is_written, const char *name);
+/* Whether storage images of it need the capability StorageImageExtendedFormats, a feature of devices (implied by use). */
+bool   spirv_format_is_extended(SpvImageFormat format);
+/* The first n components of the pixel at (x, y), which has to lie inside; or all four to there. */
+void   spirv_image_load(spirv *m, spv_image image, spv_id x, spv_id y, int n, spv_id *components);
+void   spirv_image_store(spirv *m, spv_image image, spv_id x, spv_id y, const spv_id components[4]);
+
 /* Push constants: a block of 32-bit words; its length is what was asked for. */
 spv_id spirv_push_word(spirv *m, uint32_t which);                      /* loads */
 /* Workgroup memory: one array of 32-bit words with a length that is a (specialization) constant. */

@@ -16,6 +16,7 @@ typedef struct spv_interned { uint32_t hash, first, n; spv_id id; } spv_interned
 
 typedef struct spv_spec_constant { uint32_t spec_id; spv_id id; } spv_spec_constant;
 typedef struct spv_bound_buffer { spv_buffer buffer; uint32_t binding; bool is_written; } spv_bound_buffer;
+typedef struct spv_bound_image { spv_image image; uint32_t binding; } spv_bound_image;
 /* `parts`: its components as loaded at the start of the function. */
 typedef struct spv_input { SpvBuiltIn which; spv_id variable, value, parts[3]; } spv_input;
 
@@ -33,6 +34,7 @@ struct spirv {
 
     LIST(spv_spec_constant) specs;
     LIST(spv_bound_buffer)  buffers;
+    LIST(spv_bound_image)   images;
     LIST(spv_input)         inputs;
     LIST(const char *)      extension_names;
     LIST(spv_id)            push_words;      /* loaded values by number; 0: not asked for */
@@ -50,6 +52,8 @@ spv_id spirv_put_result(spirv *m, spv_words *section, SpvOp op, spv_id type, int
 /* A type (type 0) or constant; equal ones are made once. */
 spv_id spirv_interned(spirv *m, SpvOp op, spv_id type, int n, const uint32_t *operands);
 void   spirv_decorate(spirv *m, spv_id id, SpvDecoration decoration, int n, const uint32_t *operands);
+/* A variable of the module. */
+spv_id spirv_global(spirv *m, SpvStorageClass storage, spv_id type);
 /* An instruction whose operands end in a string. */
 void   spirv_put_string(spirv *m, spv_words *section, SpvOp op, int n, const uint32_t *operands, const char *string,
                         int n_after, const uint32_t *after);

@@ -5,7 +5,7 @@
 
 #include <assert.h>
 
-static spv_id global_variable(spirv *m, SpvStorageClass storage, spv_id type)
+spv_id spirv_global(spirv *m, SpvStorageClass storage, spv_id type)
 {
     uint32_t operand = (uint32_t)storage;
     return spirv_put_result(m, &m->globals, SpvOpVariable, spirv_type_pointer(m, storage, type), 1, &operand);
@@ -62,7 +62,7 @@ spv_buffer spirv_buffer(spirv *m, uint32_t binding, int element_bytes, bool is_w
         return b->buffer;
     }
     spv_id element = element_type(m, element_bytes);
-    spv_id variable = global_variable(m, SpvStorageClassStorageBuffer, buffer_block(m, element_bytes));
+    spv_id variable = spirv_global(m, SpvStorageClassStorageBuffer, buffer_block(m, element_bytes));
     spv_buffer buffer = { variable, element, spirv_type_pointer(m, SpvStorageClassStorageBuffer, element), element_bytes };
     spv_bound_buffer bound = { buffer, binding, is_written };
     LIST_PUSH(m->memory, m->buffers, bound);
@@ -132,7 +132,7 @@ void spirv_shared_declare(spirv *m, spv_id length)
 {
     assert(!m->shared);
     spv_id u32 = spirv_type_u32(m), array = spirv_interned(m, SpvOpTypeArray, 0, 2, (uint32_t[]){ u32, length });
-    m->shared = global_variable(m, SpvStorageClassWorkgroup, array);
+    m->shared = spirv_global(m, SpvStorageClassWorkgroup, array);
     m->shared_element = spirv_type_pointer(m, SpvStorageClassWorkgroup, u32);
     spirv_name(m, m->shared, "shared");
 }
@@ -172,7 +172,7 @@ static spv_input *input_of(spirv *m, SpvBuiltIn which, spv_id type)
 {
     for (uint32_t k = 0; k < m->inputs.count; k++)
         if (m->inputs.items[k].which == which) return &m->inputs.items[k];
-    spv_input input = { .which = which, .variable = global_variable(m, SpvStorageClassInput, type) };
+    spv_input input = { .which = which, .variable = spirv_global(m, SpvStorageClassInput, type) };
     spirv_decorate(m, input.variable, SpvDecorationBuiltIn, 1, (uint32_t[]){ (uint32_t)which });
     input.value = spirv_put_result(m, &m->loads, SpvOpLoad, type, 1, &input.variable);
     LIST_PUSH(m->memory, m->inputs, input);

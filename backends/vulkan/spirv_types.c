@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { FIRST_CAPACITY = 256 };
+enum { FIRST_CAPACITY = 256, MOST_KEY_WORDS = 9 };      /* an image's type is the longest */
 
 /* ---- equal words, equal id ------------------------------------------------------------------------------ */
 
@@ -44,8 +44,8 @@ static spv_id put_global(spirv *m, SpvOp op, spv_id type, int n, const uint32_t 
 {
     if (type) return spirv_put_result(m, &m->globals, op, type, n, operands);
     spv_id id = spirv_new_id(m, 0);
-    uint32_t words[8] = { id };
-    assert(n < 8);
+    uint32_t words[MOST_KEY_WORDS] = { id };
+    assert(n < MOST_KEY_WORDS);
     for (int k = 0; k < n; k++) words[1 + k] = operands[k];
     spirv_put(m, &m->globals, op, 1 + n, words);
     return id;
@@ -53,8 +53,8 @@ static spv_id put_global(spirv *m, SpvOp op, spv_id type, int n, const uint32_t 
 
 spv_id spirv_interned(spirv *m, SpvOp op, spv_id type, int n, const uint32_t *operands)
 {
-    uint32_t key[8] = { (uint32_t)op, type }, n_key = 2 + (uint32_t)n;
-    assert(n_key <= 8);
+    uint32_t key[MOST_KEY_WORDS] = { (uint32_t)op, type }, n_key = 2 + (uint32_t)n;
+    assert(n_key <= MOST_KEY_WORDS);
     for (int k = 0; k < n; k++) key[2 + k] = operands[k];
     grow_interned(m);
     uint32_t hash = hash_words(0, (int)n_key, key);

@@ -16,6 +16,9 @@ typedef struct vulkan_options {
     bool        names;                 /* keep names of values in the SPIR-V */
 } vulkan_options;
 
+/* Whether pictures can lie as `layouts` says (NULL: they can); else false with diagnostics. The functions below ask it too. */
+bool vulkan_layouts_fit(const tensor_pipe *p, const int32_t *layouts, diags *d);
+
 /* One pipe, compiled: what the driver takes, and its lengths. */
 typedef struct vulkan_module {
     haloi_vulkan_code code;

@@ -87,7 +87,8 @@ static bool make_device(test_device *d)
     d->int64 = features.features.shaderInt64;
     d->storage8 = bytes.storageBuffer8BitAccess;
     d->storage16 = halves.storageBuffer16BitAccess;
-    features.features = (VkPhysicalDeviceFeatures){ .shaderInt64 = d->int64 };
+    d->image_formats = features.features.shaderStorageImageExtendedFormats;
+    features.features = (VkPhysicalDeviceFeatures){ .shaderInt64 = d->int64, .shaderStorageImageExtendedFormats = d->image_formats };
     bytes = (VkPhysicalDevice8BitStorageFeatures){ .sType = bytes.sType, .storageBuffer8BitAccess = d->storage8 };
     halves = (VkPhysicalDevice16BitStorageFeatures){ .sType = halves.sType, .pNext = halves.pNext,
         .storageBuffer16BitAccess = d->storage16 };

@@ -18,7 +18,7 @@ typedef struct test_device {
     uint32_t         family;
     VkCommandPool    pool;
     VkPhysicalDeviceProperties properties;
-    bool             int64, storage8, storage16;       /* what there was, and is enabled */
+    bool             int64, storage8, storage16, image_formats;      /* what there was, and is enabled */
     int              n_messages;                       /* of the validation layer, printed on stderr */
 } test_device;
 

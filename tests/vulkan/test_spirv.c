@@ -96,6 +96,28 @@ static void one_memory_under_two_types_is_aliased(void **state)
     assert_int_equal(count(spirv_finish_valid(*state, m), "Aliased"), 2);
 }
 
+static void images_are_read_without_samplers(void **state)
+{
+    spirv *m = spirv_new(*state, true);
+    spv_image sampled = spirv_image(m, 0, SpvImageFormatUnknown, false, "sampled"), stored = spirv_image(m, 1, SpvImageFormatR8, false, "stored");
+    spv_image out = spirv_image(m, 2, SpvImageFormatRgba32f, true, "out"), other = spirv_image(m, 3, SpvImageFormatUnknown, false, "other");
+    assert_int_equal(spirv_image(m, 2, SpvImageFormatRgba32f, true, "out").handle, out.handle);
+    spv_id x = spirv_built_in(m, SpvBuiltInGlobalInvocationId, 0), y = spirv_built_in(m, SpvBuiltInGlobalInvocationId, 1), texel[4];
+    spirv_image_load(m, sampled, x, y, 2, texel);
+    spirv_image_load(m, stored, y, x, 1, texel + 2);
+    spirv_image_load(m, other, x, x, 1, texel + 3);
+    spirv_image_store(m, out, x, y, texel);
+    const char *text = spirv_finish_valid(*state, m);
+    assert_int_equal(count(text, "OpImageFetch"), 2);
+    assert_int_equal(count(text, "OpImageRead"), 1);
+    assert_int_equal(count(text, "OpImageWrite"), 1);
+    assert_int_equal(count(text, "OpTypeImage"), 3);
+    assert_int_equal(count(text, "NonWritable"), 1);
+    assert_int_equal(count(text, "NonReadable"), 1);
+    assert_int_equal(count(text, "OpCapability StorageImageExtendedFormats"), 1);
+    assert_int_equal(count(text, "OpCapability"), 2);
+}
+
 static void floats_are_not_contracted(void **state)
 {
     spirv *m = spirv_new(*state, false);
@@ -186,7 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(nothing_is_a_module), TEST(the_validator_is_awake), TEST(types_and_constants_are_made_once),
             TEST(every_decoration_of_buffers),
-        TEST(one_memory_under_two_types_is_aliased), TEST(floats_are_not_contracted), TEST(signed_operations_take_u32),
+        TEST(one_memory_under_two_types_is_aliased), TEST(images_are_read_without_samplers), TEST(floats_are_not_contracted), TEST(signed_operations_take_u32),
         TEST(control_flow_nests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
