@@ -58,10 +58,11 @@ static void slots_text(vulkan_schedule *s, const vulkan_kernel *k, text *out)
     for (uint32_t j = 0; j < k->slots.count; j++) {
         const vplan_slot *slot = &k->slots.items[j];
         bool memory = slot->kind == VPLAN_SLOT_offset || slot->kind == VPLAN_SLOT_stride || slot->kind == VPLAN_SLOT_component;
-        text_printf(out, "    %u %s", j, SLOT_NAMES[slot->kind]);
-        if (memory) text_printf(out, " %%%s", name_of(s, s->memories.items[slot->which].stage));
-        else if (slot->kind == VPLAN_SLOT_value || slot->which >= 0) text_printf(out, " %d", slot->which);
-        if (slot->kind != VPLAN_SLOT_value && slot->kind != VPLAN_SLOT_offset) text_printf(out, " %d", slot->d);
+        text_printf(out, "    %u %s ", j, SLOT_NAMES[slot->kind]);
+        if (memory) text_printf(out, "%%%s", name_of(s, s->memories.items[slot->which].stage));
+        else if (slot->kind == VPLAN_SLOT_value) expression_text(s->pipe, s->values.made_of.items[slot->which], out);
+        else text_printf(out, slot->which < 0 ? "all" : "%d", slot->which);
+        if (slot->kind != VPLAN_SLOT_value && slot->kind != VPLAN_SLOT_offset && slot->kind != VPLAN_SLOT_component) text_printf(out, " %d", slot->d);
         text_string(out, "\n");
     }
 }

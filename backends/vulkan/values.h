@@ -10,6 +10,7 @@ typedef struct vulkan_values {
     arena       *memory;
     tensor_pipe *pipe;
     LIST(vplan_instruction) code;      /* instruction 0 makes 0 */
+    LIST(ref)    made_of;              /* per instruction: the node */
     LIST(int32_t) of;                  /* per node and lane: 1 + the value, or 0 */
 } vulkan_values;
 
