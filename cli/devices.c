@@ -41,7 +41,7 @@ static void print_device(size_t number, const halo_device_info *d)
 {
     printf("%zu  %s\n   driver      %s\n   kind        %s, Vulkan %d.%d.%d\n", number, d->name, d->driver, d->kind, d->api[0], d->api[1], d->api[2]);
     print_bytes("   memory      ", d->memory_bytes, ", ");
-    print_bytes("pictures up to ", d->buffer_bytes, "\n");
+    print_bytes("of a picture at a time ", d->buffer_bytes, "\n");
     printf("   workgroups  %u invocations, ", d->invocations);
     print_bytes("", d->shared_bytes, " shared memory, ");
     printf("%u in one dimension", d->workgroups);

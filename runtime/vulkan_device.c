@@ -83,6 +83,7 @@ static void decide(halo_device *device, const halo_device_options *o)
     p->info.driver = p->driver;
     p->info.shared_bytes = limits.maxComputeSharedMemorySize = least(limits.maxComputeSharedMemorySize, o->most_shared_bytes);
     p->info.invocations = limits.maxComputeWorkGroupInvocations = least(limits.maxComputeWorkGroupInvocations, o->most_invocations);
+    p->info.buffer_bytes = limits.maxStorageBufferRange = least(limits.maxStorageBufferRange, o->most_buffer_bytes);
     p->info.workgroups = least(p->info.workgroups, o->most_workgroups);
     p->info.storage_8bit = p->storage_8bit = p->storage_8bit && !o->no_storage_8bit;
     p->info.storage_16bit = p->storage_16bit = p->storage_16bit && !o->no_storage_16bit;

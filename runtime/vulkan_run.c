@@ -27,6 +27,7 @@ struct vulkan_run {
     halo_part        part;
     bool             has_part;
     const halo_exec *exec;
+    bool             is_done;                /* nothing to wait for */
     halo_times       times;
 };
 
@@ -272,6 +273,7 @@ typedef struct recording {
     const void        *params;
     halo_vulkan_needs  needs;
     halo_vulkan_slice  slice;
+    bool               is_first, is_last;    /* of the submissions of this run: inputs go in, outputs come out */
     bool               whole;                /* the slice is all */
     int32_t           *failed;
 } recording;
@@ -324,12 +326,11 @@ static int record_kernels(const recording *r)
                                run->has_part ? &run->part : NULL, r->whole ? NULL : &r->slice, &resources, r->failed);
 }
 
-/* A slice that isn't the first continues from what earlier submissions wrote. */
+/* A submission that isn't the first continues from what earlier ones wrote. */
 static int record(const recording *r)
 {
     halo_device *device = r->pipe->device;
     vulkan_run *run = r->run;
-    bool is_first = r->slice.first == 0, is_last = r->slice.first + r->slice.count >= r->needs.workgroups;
     VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                       .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     VkResult result = device->ResetCommandPool(device->handle, run->commands_pool, 0);
@@ -342,16 +343,16 @@ static int record(const recording *r)
     if (run->marks)
         device->CmdResetQueryPool(run->commands, run->marks, 0, N_MARKS);
     mark(r, MARK_begin);
-    if (is_first && !device->direct)
+    if (r->is_first && !device->direct)
         record_uploads(r);
-    if (!is_first)
+    if (!r->is_first)
         barrier(r, r->needs.last_stages, r->needs.last_accesses, r->needs.first_stages, r->needs.first_accesses);
     mark(r, MARK_uploaded);
     int code = record_kernels(r);
     mark(r, MARK_computed);
-    if (is_last && device->direct)
+    if (r->is_last && device->direct)
         barrier(r, r->needs.last_stages, r->needs.last_accesses, VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
-    else if (is_last)
+    else if (r->is_last)
         record_downloads(r);
     mark(r, MARK_end);
     result = device->EndCommandBuffer(run->commands);
@@ -396,48 +397,112 @@ static int wait(vulkan_pipe *pipe, vulkan_run *run)
 
 /* ---- runs ------------------------------------------------------------------------------------------------ */
 
+static int submit_and_wait(recording *r)
+{
+    int code = submit(r);
+    return code == HALO_OK ? wait(r->pipe, r->run) : code;
+}
+
+static bool is_cancelled(const halo_exec *exec) { return exec && exec->cancelled && exec->cancelled(exec->user); }
+
+/* All but the end, which is told when the outputs are there. */
+static void tell(const halo_exec *exec, uint64_t done, uint64_t all)
+{
+    if (exec && exec->progress && done < all)
+        exec->progress(exec->user, (float)done / (float)all);
+}
+
 /* Where the host wants to be asked or told: several submissions of some ten milliseconds each, one after another. */
 static int run_slices(recording *r, const halo_exec *exec)
 {
     uint64_t all = r->needs.workgroups, at_once = all / 64 + 1;
+    r->whole = false;
     while (r->slice.first < all) {
-        if (exec->cancelled && exec->cancelled(exec->user))
+        if (is_cancelled(exec))
             return HALO_CANCELLED;
         r->slice.count = at_once < all - r->slice.first ? at_once : all - r->slice.first;
+        r->is_first = r->slice.first == 0;
+        r->is_last = r->slice.first + r->slice.count == all;
         double start = vulkan_now_ms();
         int code = record(r);
-        code = code == HALO_OK ? submit(r) : code;
-        code = code == HALO_OK ? wait(r->pipe, r->run) : code;
+        code = code == HALO_OK ? submit_and_wait(r) : code;
         if (code != HALO_OK)
             return code;
         double spent = vulkan_now_ms() - start;
         at_once = spent < 5 ? at_once * 2 : spent > 20 ? at_once / 2 + 1 : at_once;
         r->slice.first += r->slice.count;
-        if (exec->progress && r->slice.first < all)
-            exec->progress(exec->user, (float)r->slice.first / (float)all);
+        tell(exec, r->slice.first, all);
     }
     return HALO_OK;
 }
 
-static int start(vulkan_pipe *pipe, vulkan_run *run, const halo_image *inputs, const void *params, const halo_image *outputs,
-                 const halo_exec *exec, int32_t *failed)
+static int prepare(recording *r)
 {
-    recording r = {.pipe = pipe, .run = run, .params = params, .whole = true, .failed = failed};
+    vulkan_pipe *pipe = r->pipe;
+    vulkan_run *run = r->run;
+    int code = haloi_vulkan_needs(pipe->handle, run->image_at, r->params, run->has_part ? &run->part : NULL, &r->needs, r->failed);
+    if (code != HALO_OK)
+        return code;
+    r->slice = (halo_vulkan_slice){0, r->needs.workgroups};
+    r->whole = r->is_first = r->is_last = true;
+    return code_of(vulkan_buffer_reserve(pipe->device, &run->scratch, VULKAN_PLACE_device, r->needs.scratch_bytes));
+}
+
+/* What is more than a device binds at a time is run in bands of the outputs, along their last dimension; bands get thinner until
+ * what they take can be bound. */
+static int run_bands(recording *r, const halo_exec *exec)
+{
+    vulkan_run *run = r->run;
+    const halo_image *out = run->outputs;
+    int d = HALO_MAX_RANK - 1;
+    while (d > 0 && out->extent[d] == 1)
+        d--;
+    for (size_t i = 1; i < r->pipe->signature->n_outputs; i++)
+        if (memcmp(out[i].extent, out->extent, sizeof out->extent) != 0)
+            return HALO_VULKAN_ERROR_RANGE;
+    int32_t all = out->extent[d], thickness = (all + 1) / 2;
+    run->has_part = true;
+    memcpy(run->part.extent, out->extent, sizeof out->extent);
+    for (int32_t at = 0; at < all;) {
+        if (is_cancelled(exec))
+            return HALO_CANCELLED;
+        run->part.start[d] = at;
+        run->part.extent[d] = thickness < all - at ? thickness : all - at;
+        int code = prepare(r);
+        r->is_first = at == 0;
+        code = code == HALO_OK ? record(r) : code;
+        if (code == HALO_VULKAN_ERROR_RANGE && thickness > 1) {
+            thickness = (thickness + 1) / 2;
+            continue;
+        }
+        code = code == HALO_OK ? submit_and_wait(r) : code;
+        if (code != HALO_OK)
+            return code;
+        at += run->part.extent[d];
+        tell(exec, (uint64_t)at, (uint64_t)all);
+    }
+    run->has_part = false;
+    return HALO_OK;
+}
+
+static int start(vulkan_pipe *pipe, vulkan_run *run, const halo_image *inputs, const void *params, const halo_image *outputs,
+                 int32_t *failed)
+{
+    recording r = {.pipe = pipe, .run = run, .params = params, .failed = failed};
+    const halo_exec *exec = run->exec;
     int code = code_of(place_pictures(pipe, run, inputs, outputs));
-    if (code == HALO_OK)
-        code = haloi_vulkan_needs(pipe->handle, run->image_at, params, run->has_part ? &run->part : NULL, &r.needs, failed);
-    if (code == HALO_OK)
-        code = code_of(vulkan_buffer_reserve(pipe->device, &run->scratch, VULKAN_PLACE_device, r.needs.scratch_bytes));
     if (code != HALO_OK)
         return code;
     take_inputs(pipe, run, inputs);
-    r.slice.count = r.needs.workgroups;
-    if (exec && (exec->cancelled || exec->progress)) {
-        r.whole = false;
-        return run_slices(&r, run->exec = exec);
+    code = prepare(&r);
+    run->is_done = exec && (exec->cancelled || exec->progress);
+    if (code == HALO_OK)
+        code = run->is_done ? run_slices(&r, exec) : record(&r);
+    if (code == HALO_VULKAN_ERROR_RANGE && !run->has_part) {
+        run->is_done = true;
+        return run_bands(&r, exec);
     }
-    code = record(&r);
-    return code == HALO_OK ? submit(&r) : code;
+    return code == HALO_OK && !run->is_done ? submit(&r) : code;
 }
 
 vulkan_run *vulkan_begin(vulkan_pipe *pipe, const halo_image *inputs, const void *params, const halo_image *outputs,
@@ -447,10 +512,10 @@ vulkan_run *vulkan_begin(vulkan_pipe *pipe, const halo_image *inputs, const void
     if (!run)
         return NULL;
     run->times = (halo_times){.pipelines = pipe->create_ms};
-    run->exec = NULL;
+    run->exec = exec;
     run->has_part = part != NULL;
     run->part = part ? *part : (halo_part){0};
-    *code = start(pipe, run, inputs, params, outputs, exec, failed);
+    *code = start(pipe, run, inputs, params, outputs, failed);
     if (*code == HALO_OK)
         return run;
     run_give_back(pipe, run, *code);
@@ -460,7 +525,7 @@ vulkan_run *vulkan_begin(vulkan_pipe *pipe, const halo_image *inputs, const void
 int vulkan_end(vulkan_pipe *pipe, vulkan_run *run, halo_times *times)
 {
     const halo_exec *exec = run->exec;
-    int code = exec ? HALO_OK : wait(pipe, run);
+    int code = run->is_done ? HALO_OK : wait(pipe, run);
     if (code == HALO_OK)
         give_outputs(pipe, run);
     if (times)

@@ -26,6 +26,10 @@ class VulkanTest(HaloTest):
             self.skipTest("no Vulkan device")
         super().setUp()
 
+    def halo(self, *words, env=None, **more):
+        """Drivers leave memory behind; a sanitizer mustn't count that as Halo's."""
+        return super().halo(*words, env={**(env or os.environ), "ASAN_OPTIONS": "detect_leaks=0"}, **more)
+
 
 class Missing(HaloTest):
     """Machines without Vulkan, without a driver, without a device."""
@@ -91,7 +95,7 @@ class Devices(VulkanTest):
     def test_list(self):
         text = self.halo("devices").stdout
         self.assertTrue(text.startswith(f"0  {device()}\n"), text)
-        for words in ("driver      ", "kind        ", ", Vulkan 1.", "memory      ", "pictures up to ", "workgroups  ", " invocations, ",
+        for words in ("driver      ", "kind        ", ", Vulkan 1.", "memory      ", "of a picture at a time ", "workgroups  ", " invocations, ",
                       " shared memory, ", " in one dimension\n"):
             self.assertIn(words, text)
         for feature in ("8-bit storage", "16-bit storage", "64-bit integers", "timestamps"):

@@ -18,6 +18,15 @@ static const char script[] =
     "    return u8(max(soft * 1.5, low)), total\n"
     "}\n";
 
+static size_t complaints;
+
+static void complain(void *user, const char *text)
+{
+    (void)user;
+    complaints++;
+    fprintf(stderr, "validation: %s\n", text);
+}
+
 static halo_device *opened(halo_device_options options)
 {
     halo_message error;
@@ -176,15 +185,6 @@ static void test_no_device_given(void **state)
 
 /* ---- runs -------------------------------------------------------------------------------------------- */
 
-static size_t complaints;
-
-static void complain(void *user, const char *text)
-{
-    (void)user;
-    complaints++;
-    fprintf(stderr, "validation: %s\n", text);
-}
-
 /* Devices as they are, and as they might be; buffers are reused from size to size. */
 static void test_strides_and_sizes(void **state)
 {
@@ -232,6 +232,57 @@ static void test_parts(void **state)
         halo_device_close(device);
     }
     halo_program_free(cpu);
+}
+
+typedef struct listener { int asked, stop_at, told; float last; } listener;
+
+static int is_cancelled(void *user)
+{
+    listener *l = user;
+    return ++l->asked == l->stop_at;
+}
+
+static void hear(void *user, float done)
+{
+    listener *l = user;
+    assert_true(done >= l->last && done <= 1);
+    l->last = done;
+    l->told++;
+}
+
+/* A device that binds less than a picture runs it in bands; what needs the whole picture at one place it can't run. */
+static const char rows[] = "pipe rows(src: image u8x3) -> image u8x3\n{\n"
+                           "    return u8(conv(pad(src, reflect), [[1, 2, 1], [2, 4, 2], [1, 2, 1]] / 16))\n}\n";
+
+static void test_bands(void **state)
+{
+    (void)state;
+    halo_program *cpu = compiled(rows, NULL);
+    for (int staging = 0; staging < 2; staging++) {
+        halo_device *device = opened((halo_device_options){.most_buffer_bytes = 2500, .staging = staging, .validation = complain});
+        halo_program *vulkan = compiled(rows, device), *all = compiled(script, device);
+        compare(vulkan, cpu, 70, 41, 3, false, 9);
+        compare(vulkan, cpu, 16, 200, 0, true, 10);
+        compare(vulkan, cpu, 11, 5, 0, false, 11);           /* this one fits */
+        trial got = trial_new(70, 41, 0, false, 9), right = trial_new(70, 41, 0, false, 9);
+        listener l = {0};
+        halo_exec exec = {.progress = hear, .user = &l};
+        halo_message error;
+        assert_int_equal(halo_run(halo_program_pipe(vulkan, 0), &got.in.image, NULL, &got.out[0].image, NULL, &exec, &error), HALO_OK);
+        run_trial(cpu, &right, NULL);
+        check_canvas(&got.out[0], &right.out[0], NULL);
+        assert_true(l.told >= 8500 / 2500 && l.last == 1);
+        halo_image outputs[2] = {got.out[0].image, got.out[1].image};
+        assert_true(halo_run(halo_program_pipe(all, 0), &got.in.image, NULL, outputs, NULL, NULL, &error) >= 100);
+        assert_non_null(strstr(error.text, "--on cpu"));
+        trial_free(&got);
+        trial_free(&right);
+        halo_program_free(vulkan);
+        halo_program_free(all);
+        halo_device_close(device);
+    }
+    halo_program_free(cpu);
+    assert_int_equal(complaints, 0);
 }
 
 typedef struct worker { halo_program *vulkan, *cpu; uint32_t seed; } worker;
@@ -299,22 +350,6 @@ static void test_several_under_way(void **state)
     halo_program_free(vulkan);
     halo_program_free(cpu);
     halo_device_close(device);
-}
-
-typedef struct listener { int asked, stop_at, told; float last; } listener;
-
-static int is_cancelled(void *user)
-{
-    listener *l = user;
-    return ++l->asked == l->stop_at;
-}
-
-static void hear(void *user, float done)
-{
-    listener *l = user;
-    assert_true(done >= l->last && done <= 1);
-    l->last = done;
-    l->told++;
 }
 
 static void test_cancelling(void **state)
@@ -448,7 +483,8 @@ int main(void)
     halo_devices_free(devices);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_devices), cmocka_unit_test(test_no_device_given), cmocka_unit_test(test_strides_and_sizes),
-        cmocka_unit_test(test_parts), cmocka_unit_test(test_threads), cmocka_unit_test(test_several_under_way),
+        cmocka_unit_test(test_parts), cmocka_unit_test(test_bands),
+        cmocka_unit_test(test_threads), cmocka_unit_test(test_several_under_way),
         cmocka_unit_test(test_cancelling), cmocka_unit_test(test_messages), cmocka_unit_test(test_cache)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ typedef struct halo_device_info {
     const char *kind;                   /* "discrete", "integrated", "virtual", "cpu" or "other" */
     int32_t     api[3];                 /* version of Vulkan: major, minor, patch */
     uint64_t    memory_bytes;           /* of its own */
-    uint64_t    buffer_bytes;           /* the most that one picture may have */
+    uint64_t    buffer_bytes;           /* the most that is read or written of one picture at a time; larger ones are run in bands */
     uint32_t    shared_bytes, invocations;      /* the most of one workgroup: memory, invocations */
     uint32_t    workgroups;             /* the most of one dispatch in one dimension; larger pictures take several */
     int         storage_8bit, storage_16bit;    /* u8 and u16 are read and written as such, else by words */
@@ -69,7 +69,7 @@ typedef struct halo_device_options {
     /* For tests: none of these changes a bit of a result. 0: as the device has it. */
     int         no_storage_8bit, no_storage_16bit;
     int32_t     most_shared_bytes, most_invocations;      /* Vulkan guarantees 16384 and 128 */
-    int32_t     most_workgroups;
+    int32_t     most_workgroups, most_buffer_bytes;
     int         staging;                /* pictures take the way through staging buffers where the device shares the host's memory, too */
     /* Asks for Vulkan's validation layer: what it says comes here, on any thread that uses the device. NULL: no such layer. */
     void      (*validation)(void *user, const char *text);
