@@ -4,6 +4,7 @@
 #include "runtime/program.h"
 
 #include "lowering/interpret.h"
+#include "lowering/params.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,9 +31,9 @@ static int prepare(const halo_pipe *pipe, const halo_arguments *arguments, prepa
     }
     bool packs = n > 0 && (pipe->code || pipe->vulkan);
     if (p->bits && packs) {
-        p->packed = calloc(1, cpu_params_pack(pipe->ir, p->bits, NULL));
+        p->packed = calloc(1, params_pack(pipe->ir, p->bits, NULL));
         if (p->packed)
-            cpu_params_pack(pipe->ir, p->bits, p->packed);
+            params_pack(pipe->ir, p->bits, p->packed);
     }
     if (p->bits && (p->packed || !packs))
         return HALO_OK;

@@ -191,28 +191,6 @@ int cpu_needs(const cpu_code *code, const halo_image *inputs, const void *params
     return haloi_needs(code->code, in, params, part, out, failed);
 }
 
-size_t cpu_params_pack(const tensor_pipe *p, const uint32_t (*params)[TENSOR_MAX_LANES], void *out)
-{
-    int32_t offsets[256];
-    size_t size = p->params.count <= 256 ? params_layout(p, offsets) : 0;
-    for (uint32_t k = 0; out && k < p->params.count && k < 256; k++) {
-        type t = p->params.items[k].type;
-        for (int c = 0; c < t.lanes; c++) {
-            char *at = (char *)out + offsets[k] + c * kind_get((enum kind)t.kind)->n_bytes;
-            scalar v = scalar_of_bits((enum kind)t.kind, params[k][c]);
-            switch ((enum kind)t.kind) {
-            case KIND_bool: *(uint8_t *)at = v.i != 0; break;
-            case KIND_u8: case KIND_i8: { uint8_t x = (uint8_t)v.i; memcpy(at, &x, 1); break; }
-            case KIND_u16: case KIND_i16: { uint16_t x = (uint16_t)v.i; memcpy(at, &x, 2); break; }
-            case KIND_f16: { _Float16 x = (_Float16)v.f; memcpy(at, &x, 2); break; }
-            case KIND_f32: memcpy(at, &v.f, 4); break;
-            default: { uint32_t x = (uint32_t)v.i; memcpy(at, &x, 4); break; }
-            }
-        }
-    }
-    return size;
-}
-
 /* ---- objects ------------------------------------------------------------------------------------------------------------------- */
 
 enum { MAX_CPUS = 8 };

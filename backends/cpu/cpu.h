@@ -68,7 +68,7 @@ void cpu_header(tensor_pipe **pipes, uint32_t n_pipes, const cpu_options *option
 typedef struct cpu_code cpu_code;
 cpu_code *cpu_load(tensor_pipe *p, const cpu_options *options, diags *d);
 void      cpu_unload(cpu_code *code);
-/* `params`: the struct that the header would declare (see cpu_params_pack), or NULL for the defaults.
+/* `params`: the struct that the header would declare (see lowering/params.h), or NULL for the defaults.
  * `part` may be NULL. *failed: the number of the check that failed when the code is HALO_ERROR_SIZE or _PARAMETER, else -1. */
 int  cpu_run(const cpu_code *code, const halo_image *inputs, const void *params, const halo_image *outputs,
              const halo_part *part, const halo_exec *exec, int32_t *failed);
@@ -76,8 +76,6 @@ int  cpu_run(const cpu_code *code, const halo_image *inputs, const void *params,
 int  cpu_size(const cpu_code *code, const halo_image *inputs, const void *params, halo_image *outputs, int32_t *failed);
 /* Which part of each input a part of the outputs takes. */
 int  cpu_needs(const cpu_code *code, const halo_image *inputs, const void *params, const halo_part *part, halo_part *needs, int32_t *failed);
-/* Lays out parameter bits (4 words each) as the header's struct; returns its size, or the size alone when `out` is NULL. */
-size_t cpu_params_pack(const tensor_pipe *p, const uint32_t (*params)[TENSOR_MAX_LANES], void *out);
 /* What the driver runs (plan.h): for tests that count its calls. */
 const struct haloi_code *cpu_code_entry(const cpu_code *code);
 

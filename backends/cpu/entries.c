@@ -118,12 +118,9 @@ static void emit_defaults(entry_maker *m)
 {
     tensor_pipe *p = m->pipe;
     if (p->params.count == 0) return;
-    uint32_t (*values)[TENSOR_MAX_LANES] = arena_alloc(p->memory, sizeof *values * p->params.count);
-    for (uint32_t k = 0; k < p->params.count; k++)
-        if (p->params.items[k].has_default) memcpy(values[k], p->params.items[k].value, sizeof values[k]);
     size_t n = params_layout(p, NULL);
     char *bytes = arena_alloc(p->memory, n + 1);
-    cpu_params_pack(p, (const uint32_t (*)[TENSOR_MAX_LANES])values, bytes);
+    params_pack_defaults(p, bytes);
     LLVMValueRef all = LLVMConstStringInContext(m->context, bytes, (unsigned)n, 1);
     LLVMValueRef g = LLVMAddGlobal(m->module, LLVMTypeOf(all), arena_printf(p->memory, "%s_defaults", p->name));
     LLVMSetInitializer(g, all);

@@ -60,13 +60,9 @@ static LLVMValueRef defaults_constant(cpu_schedule *s, LLVMModuleRef module, con
     LLVMContextRef c = LLVMGetModuleContext(module);
     const tensor_pipe *p = s->pipe;
     if (p->params.count == 0) return LLVMConstNull(LLVMPointerTypeInContext(c, 0));
-    for (uint32_t k = 0; k < p->params.count; k++)
-        if (!p->params.items[k].has_default) return LLVMConstNull(LLVMPointerTypeInContext(c, 0));
-    uint32_t (*values)[TENSOR_MAX_LANES] = arena_alloc(s->memory, sizeof *values * p->params.count);
-    for (uint32_t k = 0; k < p->params.count; k++) memcpy(values[k], p->params.items[k].value, sizeof values[k]);
-    size_t n = cpu_params_pack(p, (const uint32_t (*)[TENSOR_MAX_LANES])values, NULL);
+    size_t n = params_layout(p, NULL);
     char *bytes = arena_alloc(s->memory, n + 1);
-    cpu_params_pack(p, (const uint32_t (*)[TENSOR_MAX_LANES])values, bytes);
+    if (!params_pack_defaults(p, bytes)) return LLVMConstNull(LLVMPointerTypeInContext(c, 0));
     LLVMValueRef g = constant_global(module, LLVMConstStringInContext(c, bytes, (unsigned)n, 1), name);
     LLVMSetAlignment(g, 8);
     return g;

@@ -3,6 +3,7 @@
 #ifndef HALO_BACKENDS_CPU_MODULE_H
 #define HALO_BACKENDS_CPU_MODULE_H
 
+#include "backends/common/object_symbols.h"
 #include "backends/cpu/emit.h"
 #include "backends/cpu/target.h"
 #include "lowering/params.h"
@@ -21,8 +22,5 @@ bool module_optimise(LLVMModuleRef module, const cpu_machine *machine, diags *d)
 void module_emit_entries(LLVMModuleRef module, tensor_pipe *p, LLVMValueRef *codes, const int *levels, int n_codes);
 /* Puts the driver's assembly into the module, its names local to the object. */
 void module_add_driver(LLVMModuleRef module);
-
-/* The first symbol that an object wants of its host beyond malloc, free and the memory functions; NULL when there is none. */
-const char *object_foreign_symbol(const char *bytes, size_t n_bytes);
 
 #endif

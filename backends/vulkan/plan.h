@@ -112,7 +112,6 @@ typedef struct haloi_vulkan_code {
     const int32_t  *plan;
     const uint32_t *spirv;          /* of all kernels, one after another */
     const void     *defaults;       /* the parameters' default struct; NULL when some parameter has none */
-    const char     *names;          /* NUL-separated: inputs, outputs */
 } haloi_vulkan_code;
 
 /* ---- the driver's entries ----------------------------------------------------------------------------- */

@@ -6,7 +6,6 @@
 
 #include "lowering/iterations.h"
 #include "lowering/params.h"
-#include "lowering/scalar.h"
 
 typedef struct writer {
     vulkan_schedule *s;
@@ -169,21 +168,10 @@ static vplan_param write_param(const tensor_param *p, int32_t offset)
 }
 
 /* The struct of defaults; NULL when some parameter has none. */
-static const void *write_defaults(writer *w, const int32_t *offsets, size_t n_bytes)
+static const void *write_defaults(writer *w, size_t n_bytes)
 {
-    tensor_pipe *p = w->s->pipe;
     char *out = arena_alloc(w->s->memory, n_bytes + 1);
-    for (uint32_t k = 0; k < p->params.count; k++) {
-        const tensor_param *param = &p->params.items[k];
-        if (!param->has_default) return NULL;
-        int bytes = kind_get((kind)param->type.kind)->n_bytes;
-        for (int l = 0; l < param->type.lanes; l++) {
-            uint32_t bits = param->value[l];
-            if (param->type.kind == KIND_f16) bits = f16_bits_of_f32(scalar_of_bits(KIND_f16, bits).f);
-            memcpy(out + offsets[k] + l * bytes, &bits, (size_t)bytes);
-        }
-    }
-    return out;
+    return params_pack_defaults(w->s->pipe, out) ? out : NULL;
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------------------------- */
@@ -221,20 +209,6 @@ static void append_dims(writer *w)
     }
 }
 
-static const char *write_names(writer *w, uint32_t *n_bytes)
-{
-    tensor_pipe *p = w->s->pipe;
-    text all = { 0 };
-    for (uint32_t k = 0; k < p->n_inputs + p->outputs.count; k++) {
-        const char *name = k < p->n_inputs ? stage_at(p, k + 1)->name : p->outputs.items[k - p->n_inputs].name;
-        text_add(&all, name ? name : "out", strlen(name ? name : "out") + 1);
-    }
-    const char *out = arena_copy(w->s->memory, all.bytes, all.count);
-    *n_bytes = (uint32_t)all.count;
-    text_free(&all);
-    return out;
-}
-
 void vulkan_plan_write(vulkan_schedule *s, vulkan_module *m)
 {
     tensor_pipe *p = s->pipe;
@@ -263,8 +237,7 @@ void vulkan_plan_write(vulkan_schedule *s, vulkan_module *m)
     append_checks(&w, checks);
     append_dims(&w);
     APPEND(&w, s->table_words);
-    m->code = (haloi_vulkan_code){ .plan = w.words.items, .spirv = w.code.items, .defaults = p->params.count ? write_defaults(&w, offsets, (size_t)h.params_bytes) : NULL };
+    m->code = (haloi_vulkan_code){ .plan = w.words.items, .spirv = w.code.items, .defaults = p->params.count ? write_defaults(&w, (size_t)h.params_bytes) : NULL };
     m->n_plan_words = w.words.count;
     m->n_spirv_words = w.code.count;
-    m->code.names = write_names(&w, &m->n_name_bytes);
 }

@@ -14,6 +14,7 @@ typedef struct vulkan_options {
     bool        force_border;          /* no bulk regions: every read goes through its border map */
     int32_t     tile_width, tile_height;      /* 0: chosen from the device's limits */
     bool        names;                 /* keep names of values in the SPIR-V */
+    const char *triple;                /* of an object's host; NULL: this machine */
 } vulkan_options;
 
 /* Whether pictures can lie as `layouts` says (NULL: they can); else false with diagnostics. The functions below ask it too. */
@@ -22,7 +23,7 @@ bool vulkan_layouts_fit(const tensor_pipe *p, const int32_t *layouts, diags *d);
 /* One pipe, compiled: what the driver takes, and its lengths. */
 typedef struct vulkan_module {
     haloi_vulkan_code code;
-    uint32_t n_plan_words, n_spirv_words, n_name_bytes;
+    uint32_t n_plan_words, n_spirv_words;
     double   compile_ms;               /* schedule and SPIR-V */
 } vulkan_module;
 

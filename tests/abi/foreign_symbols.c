@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/cpu/module.h"
+#include "backends/common/object_symbols.h"
 #include "halo/types.h"
 
 static int failed;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * What an object file asks of its host. LLVM replaces what a processor lacks by calls of libm or compiler-rt; a library that
  * needs those must not be handed out, so the object's symbol table is read back (ELF; other formats aren't looked at). */
-#include "backends/cpu/module.h"
+#include "backends/common/object_symbols.h"
 
 #include <string.h>
 
