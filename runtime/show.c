@@ -172,7 +172,7 @@ static bool show_vulkan(halo_program *program, tensor_pipe *ir, show_request *r)
     if (!program_run_passes(program, &ir, &passes, "native"))
         return false;
     program_vulkan_options(program, &options);
-    options.names = true;
+    options.debug = true;
     return vulkan_show(ir, &options, texts[r->stage], &r->out, &program->messages);
 }
 

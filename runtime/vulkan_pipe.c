@@ -24,7 +24,7 @@ void program_vulkan_options(const halo_program *program, vulkan_options *options
 {
     const halo_options *o = &program->options;
     *options = (vulkan_options){.no_fuse = o->no_fuse, .force_border = o->force_border, .tile_width = o->tile_width,
-                                .tile_height = o->tile_rows};
+                                .tile_height = o->tile_rows, .debug = o->debug};
 }
 
 static bool create(halo_program *program, vulkan_pipe *v)

@@ -27,9 +27,9 @@ static void compile_kernel(vulkan_schedule *s, vulkan_kernel *k)
     if (narrow) k->code[1] = shader_kernel(s, k, true, &k->n_code[1]);
 }
 
-vulkan_schedule *vulkan_schedule_compiled(tensor_pipe *p, const vulkan_options *options, arena *memory)
+vulkan_schedule *vulkan_schedule_compiled(tensor_pipe *p, const vulkan_options *options, const diags *d, arena *memory)
 {
-    vulkan_schedule *s = vulkan_schedule_make(p, options, memory);
+    vulkan_schedule *s = vulkan_schedule_make(p, options, d, memory);
     for (uint32_t k = 0; k < s->kernels.count; k++) compile_kernel(s, &s->kernels.items[k]);
     return s;
 }
@@ -45,7 +45,7 @@ const vulkan_module *vulkan_compile(tensor_pipe *p, const vulkan_options *option
 {
     if (!vulkan_layouts_fit(p, options->layouts, d)) return NULL;
     double start = now_ms();
-    vulkan_schedule *s = vulkan_schedule_compiled(p, options, memory);
+    vulkan_schedule *s = vulkan_schedule_compiled(p, options, d, memory);
     vulkan_module *m = ARENA_NEW(memory, vulkan_module);
     vulkan_plan_write(s, m);
     m->compile_ms = now_ms() - start;

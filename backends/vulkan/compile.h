@@ -5,7 +5,7 @@
 
 #include "backends/vulkan/emit.h"
 
-vulkan_schedule *vulkan_schedule_compiled(tensor_pipe *p, const vulkan_options *options, arena *memory);
+vulkan_schedule *vulkan_schedule_compiled(tensor_pipe *p, const vulkan_options *options, const diags *d, arena *memory);
 /* plan_write.c: fills the module. */
 void vulkan_plan_write(vulkan_schedule *s, vulkan_module *m);
 

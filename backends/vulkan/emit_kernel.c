@@ -27,6 +27,7 @@ static void pixels_begin(emitter *e, pixel_loop *l, spv_id width, spv_id height)
 
 static void pixels_end(emitter *e, pixel_loop *l)
 {
+    spirv_line(e->m, "", 0, 0);
     spirv_loop_next(e->m, &l->loop);
     spirv_store(e->m, l->i, shader_add(e, spirv_load(e->m, l->i), spirv_workgroup_size(e->m, SPEC_invocations, 64)));
     spirv_loop_end(e->m, &l->loop);
@@ -40,6 +41,17 @@ static void begin_body(emitter *e, const ref *roots, uint32_t n_roots)
 }
 
 static void shader_pixel(emitter *e) { shader_scope(e, 0, 0, e->body.scopes.items[0].nodes.count); }
+
+/* The code from here on makes pixels of the stage. */
+static void shader_line(emitter *e, uint32_t stage)
+{
+    uint32_t line = 0, column = 0;
+    span where = stage_at(e->pipe, stage)->where;
+    if (!e->s->options->debug) return;
+    bool known = where.source > 0 && where.source < e->s->d->sources.count;
+    if (known) diag_position(e->s->d, where, &line, &column);
+    spirv_line(e->m, known ? e->s->d->sources.items[where.source].name : "", line, column);
+}
 
 /* ---- fused stages ---------------------------------------------------------------------------------------- */
 
@@ -59,6 +71,7 @@ static void shader_fused(emitter *e, int stage, int shared)
         holds = shader_both(e, holds, shader_at_most(e, e->coords[1], r[1].hi));
     }
     spirv_if(e->m, &there, holds);
+    shader_line(e, e->k->stages.items[stage].stage);
     begin_body(e, &root, 1);
     shader_pixel(e);
     shader_shared_store(e, stage, e->coords[0], flat ? 0 : e->coords[1], shader_node(e, root));
@@ -177,6 +190,7 @@ static void shader_sinks(emitter *e, const interval tile[2])
     spv_id x = shader_add(e, tile[0].lo, e->granule > 1 ? shader_mul(e, loop.x, granule) : loop.x);
     e->coords[1] = shader_add(e, tile[1].lo, loop.y);
     spirv_if(e->m, &there, shader_both(e, shader_at_most(e, x, tile[0].hi), shader_at_most(e, e->coords[1], tile[1].hi)));
+    shader_line(e, e->k->stages.items[e->stage].stage);
     begin_body(e, roots, (uint32_t)e->k->n_sinks);
     if (e->granule > 1) sink_granule(e, w, x, tile);
     else sink_pixel(e, w, x, 0, tile);
@@ -271,7 +285,7 @@ static void load_slots(emitter *e, uint32_t n_slots)
 
 static const uint32_t *shader_round(vulkan_schedule *s, vulkan_kernel *k, bool words, uint32_t n_slots, uint32_t *n_words)
 {
-    emitter e = { .m = spirv_new(s->memory, s->options->names), .memory = s->memory, .s = s, .pipe = s->pipe, .k = k, .words = words,
+    emitter e = { .m = spirv_new(s->memory, s->options->debug), .memory = s->memory, .s = s, .pipe = s->pipe, .k = k, .words = words,
                   .granule = words ? k->granule : 1 };
     e.u32 = spirv_type_u32(e.m);
     e.boolean = spirv_type_bool(e.m);

@@ -90,12 +90,13 @@ static void choose_variants(vulkan_schedule *s, vulkan_kernel *k)
     k->variants = !any || s->options->force_border ? 1 : both && n_nodes <= FOUR_BODIES_NODES ? 4 : 2;
 }
 
-vulkan_schedule *vulkan_schedule_make(tensor_pipe *p, const vulkan_options *options, arena *memory)
+vulkan_schedule *vulkan_schedule_make(tensor_pipe *p, const vulkan_options *options, const diags *d, arena *memory)
 {
     vulkan_schedule *s = ARENA_NEW(memory, vulkan_schedule);
     s->memory = memory;
     s->pipe = tensor_clone(p, memory);
     s->options = options;
+    s->d = d;
     separate_outputs(s->pipe);
     unroll_folds(s->pipe, &s->all, (unroll_limits){ .elements = UNROLLED_ELEMENTS, .nodes = UNROLLED_NODES });
     form_dispatches(s->pipe, &s->all, !options->no_fuse, memory, &s->plan);

@@ -85,6 +85,7 @@ typedef struct vulkan_schedule {
     tensor_pipe   *pipe;            /* the private copy */
     depends        all;
     const vulkan_options *options;
+    const diags   *d;               /* knows the sources: for lines of the script */
     dispatch_plan  plan;
     LIST(vulkan_memory) memories;
     int           *memory_of;       /* per stage: memory number or -1 */
@@ -98,7 +99,7 @@ typedef struct vulkan_schedule {
 } vulkan_schedule;
 
 /* Everything lives in `memory`. The pipe must be verified and through the passes. */
-vulkan_schedule *vulkan_schedule_make(tensor_pipe *p, const vulkan_options *options, arena *memory);
+vulkan_schedule *vulkan_schedule_make(tensor_pipe *p, const vulkan_options *options, const diags *d, arena *memory);
 
 /* kernels.c: which stages of the dispatches go together; reach.c: how far. */
 void vulkan_form_kernels(vulkan_schedule *s);

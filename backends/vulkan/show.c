@@ -242,7 +242,7 @@ bool vulkan_show(tensor_pipe *p, const vulkan_options *options, vulkan_text what
 {
     if (!vulkan_layouts_fit(p, options->layouts, d)) return false;
     arena *memory = arena_scratch(p->memory);
-    vulkan_schedule *s = vulkan_schedule_compiled(p, options, memory);
+    vulkan_schedule *s = vulkan_schedule_compiled(p, options, d, memory);
     bool good = true;
     switch (what) {
     case VULKAN_TEXT_dispatch:     dispatch_text(s->pipe, &s->plan, out); break;

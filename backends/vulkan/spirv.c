@@ -81,12 +81,37 @@ void spirv_decorate(spirv *m, spv_id id, SpvDecoration decoration, int n, const 
 
 void spirv_name(spirv *m, spv_id id, const char *format, ...)
 {
-    if (!m->keep_names) return;
+    if (!m->debug) return;
     va_list args;
     va_start(args, format);
     const char *name = arena_vprintf(m->memory, format, args);
     va_end(args);
     spirv_put_string(m, &m->names, SpvOpName, 1, &id, name, 0, NULL);
+}
+
+static spv_id file_id(spirv *m, const char *file)
+{
+    for (uint32_t k = 0; k < m->files.count; k++) if (m->files.items[k].name == file) return m->files.items[k].id;
+    spv_id id = spirv_new_id(m, 0);
+    LIST_PUSH(m->memory, m->files, ((spv_file){ file, id }));
+    spirv_put_string(m, &m->strings, SpvOpString, 1, &id, file, 0, NULL);
+    return id;
+}
+
+void spirv_repeat_line(spirv *m)
+{
+    if (m->line_file) spirv_do(m, SpvOpLine, 3, (uint32_t[]){ m->line_file, m->line[0], m->line[1] });
+}
+
+void spirv_line(spirv *m, const char *file, uint32_t line, uint32_t column)
+{
+    if (!m->debug) return;
+    bool ends = m->line_file && line == 0;
+    m->line_file = line ? file_id(m, file) : 0;
+    m->line[0] = line;
+    m->line[1] = column;
+    if (ends) spirv_do(m, SpvOpNoLine, 0, NULL);
+    spirv_repeat_line(m);
 }
 
 void spirv_capability(spirv *m, SpvCapability capability)
@@ -105,11 +130,11 @@ void spirv_extension(spirv *m, const char *name)
     spirv_put_string(m, &m->extensions, SpvOpExtension, 0, NULL, name, 0, NULL);
 }
 
-spirv *spirv_new(arena *memory, bool names)
+spirv *spirv_new(arena *memory, bool debug)
 {
     spirv *m = ARENA_NEW(memory, spirv);
     m->memory = memory;
-    m->keep_names = names;
+    m->debug = debug;
     spirv_new_id(m, 0);                                      /* id 0 is none */
     spirv_capability(m, SpvCapabilityShader);
     m->main = spirv_new_id(m, spirv_type_void(m));
@@ -168,6 +193,7 @@ const uint32_t *spirv_finish(spirv *m, uint32_t *n_words)
     uint32_t header[] = { SpvMagicNumber, SPIRV_VERSION, GENERATOR, m->ids.count, 0 };
     put_words(m, &module, SPIRV_COUNT(header), header);
     put_preamble(m, &module);
+    put_section(m, &module, &m->strings);
     put_section(m, &module, &m->names);
     put_section(m, &module, &m->decorations);
     put_section(m, &module, &m->globals);

@@ -16,11 +16,13 @@
 typedef uint32_t spv_id;
 typedef struct spirv spirv;
 
-/* Lives in `memory`. `names`: keep names of values for people who read the module. */
-spirv *spirv_new(arena *memory, bool names);
+/* Lives in `memory`. `debug`: keep names of values and lines of the source, for debuggers and people who read the module. */
+spirv *spirv_new(arena *memory, bool debug);
 /* Ends the function and gives the module's words; the builder is done with. */
 const uint32_t *spirv_finish(spirv *m, uint32_t *n_words);
 void spirv_name(spirv *m, spv_id id, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The code from here on comes from there; line 0: from nowhere. Names of files are compared as pointers. */
+void spirv_line(spirv *m, const char *file, uint32_t line, uint32_t column);
 void spirv_capability(spirv *m, SpvCapability capability);             /* once each */
 void spirv_extension(spirv *m, const char *name);
 

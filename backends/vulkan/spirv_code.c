@@ -91,6 +91,7 @@ static void branch(spirv *m, spv_id to)
 static void label(spirv *m, spv_id id)
 {
     spirv_do(m, SpvOpLabel, 1, &id);
+    spirv_repeat_line(m);
 }
 
 void spirv_if(spirv *m, spv_if *s, spv_id condition)

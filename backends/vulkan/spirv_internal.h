@@ -20,13 +20,15 @@ typedef struct spv_bound_image { spv_image image; uint32_t binding; } spv_bound_
 /* `parts`: its components as loaded at the start of the function. */
 typedef struct spv_input { SpvBuiltIn which; spv_id variable, value, parts[3]; } spv_input;
 
+typedef struct spv_file { const char *name; spv_id id; } spv_file;
+
 struct spirv {
     arena *memory;
-    bool   keep_names;
+    bool   debug;
     LIST(spv_about) ids;                     /* by id; ids.items[0] is none */
 
     /* The sections in the order of the format. `first_block`: variables of the function; `loads`: what is loaded once, at its start. */
-    spv_words capabilities, extensions, names, decorations, globals, first_block, loads, body;
+    spv_words capabilities, extensions, strings, names, decorations, globals, first_block, loads, body;
 
     spv_interned *interned;                  /* open addressing, a power of two */
     uint32_t      n_interned, interned_capacity;
@@ -37,6 +39,9 @@ struct spirv {
     LIST(spv_bound_image)   images;
     LIST(spv_input)         inputs;
     LIST(const char *)      extension_names;
+    LIST(spv_file)          files;           /* sources of lines */
+    spv_id   line_file;                      /* where the code at hand comes from; 0: unknown */
+    uint32_t line[2];                        /* line, column */
     LIST(spv_id)            push_words;      /* loaded values by number; 0: not asked for */
     spv_id block_of[3];                      /* by element bytes: 0: 1, 1: 2, 2: 4 */
 
@@ -57,6 +62,8 @@ spv_id spirv_global(spirv *m, SpvStorageClass storage, spv_id type);
 /* An instruction whose operands end in a string. */
 void   spirv_put_string(spirv *m, spv_words *section, SpvOp op, int n, const uint32_t *operands, const char *string,
                         int n_after, const uint32_t *after);
+/* Says again where the code comes from: a block ends what was said. */
+void   spirv_repeat_line(spirv *m);
 /* The push constants' block, now that its length is known. */
 void   spirv_finish_push(spirv *m);
 void   spirv_finish_buffers(spirv *m);

@@ -13,7 +13,7 @@ typedef struct vulkan_options {
     bool        no_fuse;               /* every stage is a dispatch */
     bool        force_border;          /* no bulk regions: every read goes through its border map */
     int32_t     tile_width, tile_height;      /* 0: chosen from the device's limits */
-    bool        names;                 /* keep names of values in the SPIR-V */
+    bool        debug;                 /* names of values and lines of the script in the SPIR-V */
     const char *triple;                /* of an object's host; NULL: this machine */
 } vulkan_options;
 

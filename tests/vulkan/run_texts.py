@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+TEXTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "texts")       # scripts are named from here: the SPIR-V says so
 SPIRV = ("point", "bytes")
 BORDERS = ("edge", "reflect", "reflect101", "zero")
 STENCIL = "[[1, 2, 3], [4, 5, 6], [7, 8, 10]]"
@@ -35,7 +35,7 @@ class Halo:
         self.path = path
 
     def say(self, *words):
-        run = subprocess.run([self.path, *words], capture_output=True, text=True, check=False)
+        run = subprocess.run([self.path, *words], cwd=TEXTS, capture_output=True, text=True, check=False)
         if run.returncode:
             raise RuntimeError(f"{' '.join(words)}: {run.stderr}")
         return run.stdout
@@ -48,15 +48,15 @@ class Halo:
 
 
 def check_texts(halo):
-    for script in sorted(glob.glob(os.path.join(HERE, "texts", "*.pipe"))):
+    for script in sorted(glob.glob("*.pipe", root_dir=TEXTS)):
         stem = script[:-len(".pipe")]
-        for stage in ("kernel", "spirv")[:2 if os.path.basename(stem) in SPIRV else 1]:
-            made, path = halo.say("show", script, "--on", "vulkan", "--stage", stage), f"{stem}.{stage}"
+        for stage in ("kernel", "spirv")[:2 if stem in SPIRV else 1]:
+            made, path = halo.say("show", script, "--on", "vulkan", "--stage", stage), os.path.join(TEXTS, f"{stem}.{stage}")
             if os.environ.get("HALO_UPDATE"):
                 with open(path, "w", encoding="utf-8") as file:
                     file.write(made)
             with open(path, encoding="utf-8") as file:
-                expect(file.read() == made, f"{os.path.relpath(path)} is not what `halo show` prints (HALO_UPDATE=1 rewrites it)")
+                expect(file.read() == made, f"{os.path.basename(path)} is not what `halo show` prints (HALO_UPDATE=1 rewrites it)")
 
 
 def chain(border, n_stages):
@@ -92,7 +92,7 @@ def check_reasons(halo):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--halo", required=True)
-    halo = Halo(parser.parse_args().halo)
+    halo = Halo(os.path.abspath(parser.parse_args().halo))
     check_texts(halo)
     check_fusion(halo)
     check_reasons(halo)

@@ -124,6 +124,8 @@ typedef struct halo_options {
     /* What `halo tune` found: the text of a tuning file, and its name for messages. NULL: none. Changes no bit of a result. */
     const char *tuning, *tuning_name;
 
+    int         debug;                  /* SPIR-V keeps the names of values and the lines of the script */
+
     /* For tests: none of these changes a bit of a result. */
     const char *const *skip;            /* exact passes that are not run */
     size_t      n_skip;
