@@ -98,6 +98,14 @@ static void fill_operands(operands *o, kind k, uint64_t seed)
     assert_true(n * n <= N_OPERANDS);
 }
 
+void bench_randomize(bench *b, int j)
+{
+    operands *o = b->o;
+    for (int a = 0; a < 3; a++) o->values[a][j] = random_value(&b->random, o->k);
+    if (kind_is_float(o->k) && next_random(&b->random) % 4) o->values[2][j].f =
+        near_product(&b->random, o->values[0][j].f, o->values[1][j].f);
+}
+
 uint64_t bits_of_value(kind k, scalar v)
 {
     return k == KIND_i64 ? (uint64_t)v.i : bits_of_scalar(k, v);
@@ -123,7 +131,7 @@ static spv_id operand(bench *b, int which)
 bench *bench_new(fixture *f, arena *memory, kind k, uint64_t seed)
 {
     bench *b = ARENA_NEW(memory, bench);
-    *b = (bench){ .f = f, .memory = memory, .m = spirv_new(memory, false), .o = ARENA_NEW(memory, operands) };
+    *b = (bench){ .f = f, .memory = memory, .m = spirv_new(memory, false), .o = ARENA_NEW(memory, operands), .random = seed };
     fill_operands(b->o, k, seed);
     b->in = spirv_buffer(b->m, 0, 4, false, "in");
     b->out = spirv_buffer(b->m, 1, 4, true, "out");

@@ -27,10 +27,13 @@ typedef struct bench {
     operands   *o;
     test_case   cases[MOST_CASES];
     uint32_t    n_cases;
+    uint64_t    random;
 } bench;
 
 /* `seed`: of the random operands. */
 bench *bench_new(fixture *f, arena *memory, kind k, uint64_t seed);
+/* Random operands instead for invocation `j`. */
+void bench_randomize(bench *b, int j);
 /* A value of the shader; gives where the values that are wanted go, one per invocation. */
 uint64_t *bench_add(bench *b, kind k, spv_id value, const char *name);
 /* Runs the shader; the test fails where a value differs (any NaN equals any NaN) or the validation layer had something to say. */

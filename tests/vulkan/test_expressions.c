@@ -10,12 +10,14 @@
 #include "lowering/scalar.h"
 #include "lowering/tensor_build.h"
 
-enum { N_STEPS = 300, N_SEEDS = 4, N_RECENT = 30 };
+enum { N_STEPS = 300, N_SEEDS = 4, N_RECENT = 30, MOST_NODES = 4000 };
 
 static const kind KINDS[] = { KIND_f32, KIND_f32, KIND_f32, KIND_bool, KIND_i32, KIND_u32, KIND_u8, KIND_i16, KIND_f16 };
 enum { N_KINDS = sizeof KINDS / sizeof *KINDS };
 
-typedef struct writer { tensor_pipe *pipe; uint64_t random; } writer;
+/* `values`: per node, one for each operand. `is_same`: all alike, so a compiler may know it; what it makes of a zero that it
+ * knows is its own affair (emit_ops.h), and tensor IR has few that aren't literals. */
+typedef struct writer { bench *b; tensor_pipe *pipe; uint64_t random; scalar **values; bool *is_same; uint32_t n_done; } writer;
 
 static uint32_t below(writer *w, uint32_t n)
 {
@@ -25,6 +27,38 @@ static uint32_t below(writer *w, uint32_t n)
 static kind kind_of(const tensor_pipe *p, ref r)
 {
     return (kind)node_type(p, r).kind;
+}
+
+static scalar value_of(const bench *b, const tensor_pipe *p, ref r, scalar *const *values, int j)
+{
+    const tensor_node *n = node_at(p, r);
+    scalar args[3];
+    for (int a = 0; a < n->n_args; a++) args[a] = values[node_arg(p, r, a)][j];
+    kind k = (kind)n->type.kind, from = n->n_args ? kind_of(p, node_arg(p, r, n->op == OP_select)) : k;
+    switch (n->op) {
+    case OP_const:  return scalar_of_bits(k, n->payload);
+    case OP_param:  return b->o->values[n->payload][j];
+    case OP_cast:   return cast_evaluate(args[0], from, k);
+    case OP_wrap:   return wrap_evaluate(args[0], k);
+    case OP_bitcast: return scalar_of_bits(k, bits_of_scalar(from, args[0]));
+    case OP_select: return args[0].i ? args[1] : args[2];
+    default:        return op_evaluate((tensor_op)n->op, from, args);
+    }
+}
+
+static void evaluate(writer *w)
+{
+    for (; w->n_done < w->pipe->nodes.count; w->n_done++) {
+        ref r = w->n_done;
+        assert_true(r < MOST_NODES);
+        scalar *values = w->values[r] = ARENA_ARRAY(w->b->memory, scalar, N_OPERANDS);
+        w->is_same[r] = true;
+        for (int j = 0; j < N_OPERANDS; j++) {
+            values[j] = value_of(w->b, w->pipe, r, w->values, j);
+            if (bits_of_value(kind_of(w->pipe, r), values[j]) != bits_of_value(kind_of(w->pipe, r), values[0])) w->is_same[r] =
+                false;
+        }
+    }
 }
 
 static ref literal(writer *w, kind k)
@@ -43,7 +77,7 @@ static ref some(writer *w, kind k)
     if (below(w, 8) == 0) return literal(w, k);
     for (int tries = 0; tries < 60; tries++) {
         ref r = count - 1 - below(w, tries < 30 && count > N_RECENT ? N_RECENT : count - 1);
-        if (r && kind_of(w->pipe, r) == k && node_at(w->pipe, r)->op != OP_const) return r;
+        if (r && r < w->n_done && kind_of(w->pipe, r) == k && !w->is_same[r]) return r;
     }
     ref real = tensor_param_node(w->pipe, below(w, 3));
     return tensor_cast(w->pipe, real, k);
@@ -61,7 +95,9 @@ static void write_step(writer *w)
     kind k = KINDS[below(w, N_KINDS)];
     uint32_t what = below(w, 8);
     if (what == 0) {
-        tensor_select(w->pipe, some(w, KIND_bool), some(w, k), some(w, k));
+        ref condition = some(w, KIND_bool), yes = some(w, k), no = some(w, k);
+        bool is_hollow = node_at(w->pipe, no)->op == OP_cast && node_arg(w->pipe, no, 0) == condition;      /* a zero again */
+        if (!is_hollow) tensor_select(w->pipe, condition, yes, no);
     } else if (what == 1) {
         tensor_cast(w->pipe, some(w, KINDS[below(w, N_KINDS)]), k);
     } else {
@@ -75,20 +111,27 @@ static void write_step(writer *w)
     }
 }
 
-static tensor_pipe *random_pipe(arena *memory, uint64_t seed)
+static void write_pipe(writer *w)
 {
-    writer w = { tensor_pipe_new(memory, "expressions"), seed };
-    w.pipe->strict = true;
+    arena *memory = w->b->memory;
+    w->pipe = tensor_pipe_new(memory, "expressions");
+    w->pipe->strict = true;
+    w->values = ARENA_ARRAY(memory, scalar *, MOST_NODES);
+    w->is_same = ARENA_ARRAY(memory, bool, MOST_NODES);
+    w->n_done = 1;
     for (int k = 0; k < 3; k++) {
         tensor_param real = { .name = "operand", .type = type_of(KIND_f32, 1) };
-        LIST_PUSH(memory, w.pipe->params, real);
-        tensor_param_node(w.pipe, (uint32_t)k);
+        LIST_PUSH(memory, w->pipe->params, real);
+        tensor_param_node(w->pipe, (uint32_t)k);
     }
-    for (int k = 0; k < N_STEPS; k++) write_step(&w);
-    return w.pipe;
+    evaluate(w);
+    for (int k = 0; k < N_STEPS; k++) {
+        write_step(w);
+        evaluate(w);
+    }
 }
 
-/* ---- the two ways to their values --------------------------------------------------------------------------- */
+/* ---- their code --------------------------------------------------------------------------- */
 
 static spv_id code_of(bench *b, const tensor_pipe *p, ref r, const spv_id *ids)
 {
@@ -104,23 +147,6 @@ static spv_id code_of(bench *b, const tensor_pipe *p, ref r, const spv_id *ids)
     case OP_bitcast: return shader_bitcast(b->m, args[0], from, k);
     case OP_select: return spirv_op3(b->m, SpvOpSelect, shader_kind_type(b->m, k), args[0], args[1], args[2]);
     default:        return shader_op(b->m, b->zero, (tensor_op)n->op, from, args);
-    }
-}
-
-static scalar value_of(const bench *b, const tensor_pipe *p, ref r, scalar *const *values, int j)
-{
-    const tensor_node *n = node_at(p, r);
-    scalar args[3];
-    for (int a = 0; a < n->n_args; a++) args[a] = values[node_arg(p, r, a)][j];
-    kind k = (kind)n->type.kind, from = n->n_args ? kind_of(p, node_arg(p, r, n->op == OP_select)) : k;
-    switch (n->op) {
-    case OP_const:  return scalar_of_bits(k, n->payload);
-    case OP_param:  return b->o->values[n->payload][j];
-    case OP_cast:   return cast_evaluate(args[0], from, k);
-    case OP_wrap:   return wrap_evaluate(args[0], k);
-    case OP_bitcast: return scalar_of_bits(k, bits_of_scalar(from, args[0]));
-    case OP_select: return args[0].i ? args[1] : args[2];
-    default:        return op_evaluate((tensor_op)n->op, from, args);
     }
 }
 
@@ -141,21 +167,20 @@ static void run_expressions(fixture *f, uint64_t seed)
 {
     arena *memory = arena_new(NULL);
     bench *b = bench_new(f, memory, KIND_f32, seed);
-    tensor_pipe *p = random_pipe(memory, seed);
+    writer w = { .b = b, .random = seed };
+    write_pipe(&w);
+    const tensor_pipe *p = w.pipe;
     uint32_t count = p->nodes.count;
     spv_id *ids = ARENA_ARRAY(memory, spv_id, count);
-    scalar **values = ARENA_ARRAY(memory, scalar *, count);
     bool *is_used = ARENA_ARRAY(memory, bool, count);
     for (ref r = 1; r < count; r++) {
         ids[r] = code_of(b, p, r, ids);
-        values[r] = ARENA_ARRAY(memory, scalar, N_OPERANDS);
-        for (int j = 0; j < N_OPERANDS; j++) values[r][j] = value_of(b, p, r, values, j);
         for (int a = 0; a < node_at(p, r)->n_args; a++) is_used[node_arg(p, r, a)] = true;
     }
     for (ref r = 1; r < count; r++) {
         if (is_used[r] || node_at(p, r)->n_args == 0) continue;
         uint64_t *wanted = bench_add(b, kind_of(p, r), ids[r], text_of(b, p, r, 3));
-        for (int j = 0; j < N_OPERANDS; j++) wanted[j] = bits_of_value(kind_of(p, r), values[r][j]);
+        for (int j = 0; j < N_OPERANDS; j++) wanted[j] = bits_of_value(kind_of(p, r), w.values[r][j]);
     }
     bench_run(b);
     arena_free(memory);

@@ -192,11 +192,65 @@ static void every_half(void **state)
     arena_free(memory);
 }
 
+/* ---- traps -------------------------------------------------------------------------------------------------- */
+
+static spv_id op1(bench *b, tensor_op op, spv_id a)
+{
+    return shader_op(b->m, b->zero, op, KIND_f32, &a);
+}
+
+static spv_id op2(bench *b, tensor_op op, spv_id x, spv_id y)
+{
+    return shader_op(b->m, b->zero, op, KIND_f32, (spv_id[]){ x, y });
+}
+
+/* What drivers were seen to get wrong: each takes -0 for 0 somewhere, or forgets NaN. */
+static void traps(void **state)
+{
+    fixture *f = *state;
+    if (!f->is_open) skip();
+    arena *memory = arena_new(NULL);
+    bench *b = bench_new(f, memory, KIND_f32, 0);
+    spv_id x = b->args[0], y = b->args[1], less = op2(b, OP_lt, x, y), f32 = spirv_type_f32(b->m);
+    spv_id nothing = shader_hidden(b->m, b->zero, spirv_f32(b->m, 0)), minus = spirv_f32(b->m, 0xbf800000u);
+    uint64_t *root = bench_add(b, KIND_f32, op1(b, OP_abs, op1(b, OP_sqrt, x)), "|sqrt x|");
+    uint64_t *sign = bench_add(b, KIND_f32, spirv_op3(b->m, SpvOpSelect, f32, less, nothing, minus), "x < y ? 0 : -1");
+    spv_id not_less = shader_op(b->m, b->zero, OP_not, KIND_bool, &less);
+    uint64_t *other = bench_add(b, KIND_f32, spirv_op3(b->m, SpvOpSelect, f32, not_less, y, x), "not (x < y) ? y : x");
+    spv_id picked = spirv_op3(b->m, SpvOpSelect, f32, less, nothing, y);
+    uint64_t *product = bench_add(b, KIND_f32, op2(b, OP_mul, x, picked), "x * (x < y ? 0 : y)");
+    for (int j = 0; j < N_OPERANDS; j++) {
+        float p = b->o->values[0][j].f, q = b->o->values[1][j].f;
+        root[j] = bits_of_scalar(KIND_f32, (scalar){ .f = fabsf(sqrtf(p)) });
+        sign[j] = bits_of_scalar(KIND_f32, (scalar){ .f = p < q ? 0.0f : -1.0f });
+        other[j] = bits_of_scalar(KIND_f32, (scalar){ .f = !(p < q) ? q : p });
+        product[j] = bits_of_scalar(KIND_f32, (scalar){ .f = p * (p < q ? 0.0f : q) });
+    }
+    bench_run(b);
+    arena_free(memory);
+}
+
+/* Sums that cancel, results that underflow: the random operands of several seeds. */
+static void fused_products(void **state)
+{
+    fixture *f = *state;
+    if (!f->is_open) skip();
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        arena *memory = arena_new(NULL);
+        bench *b = bench_new(f, memory, KIND_f32, seed << 32);
+        for (int j = 0; seed > 1 && j < N_OPERANDS; j++) bench_randomize(b, j);
+        add_op(b, OP_fma, -1, (scalar){ 0 });
+        bench_run(b);
+        arena_free(memory);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_op_on_every_kind), cmocka_unit_test(literal_operands), cmocka_unit_test(every_conversion),
             cmocka_unit_test(every_half),
+        cmocka_unit_test(traps), cmocka_unit_test(fused_products),
     };
     return cmocka_run_group_tests(tests, open_device, close_device);
 }

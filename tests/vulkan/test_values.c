@@ -23,10 +23,14 @@ static uint64_t next_bits(uint64_t *state)
 }
 
 static const uint32_t EDGES[] = {
-    0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x3f000000, 0xbf000000, 0x3fc00000, 0xbfc00000, 0x40200000, 0x4b000000, 0x4b000001,
-    0x4affffff, 0xcb000000, 0x4f000000, 0xcf000000, 0x4f7fffff, 0x4f800000, 0x5f000000, 0xdf000000, 0x7f7fffff, 0xff7fffff, 0x7f800000,
-    0xff800000, 0x7fc00000, 0x00000001, 0x80000001, 0x007fffff, 0x00800000, 0x477fefff, 0x477ff000, 0x33000000, 0x33000001, 0x387fffff,
-    0x437f0000, 0x437f8000, 0x43000000, 0x42ff0000, 0x3effffff, 0x00ff00ff, 0x0000001f, 0x00000020, 0x7fffffff, 0xffffffff, 0xfffffffe };
+    0x00000000, 0x80000000, 0x3f800000, 0xbf800000, 0x3f000000, 0xbf000000, 0x3fc00000, 0xbfc00000, 0x40200000, 0x4b000000,
+        0x4b000001,
+    0x4affffff, 0xcb000000, 0x4f000000, 0xcf000000, 0x4f7fffff, 0x4f800000, 0x5f000000, 0xdf000000, 0x7f7fffff, 0xff7fffff,
+        0x7f800000,
+    0xff800000, 0x7fc00000, 0x00000001, 0x80000001, 0x007fffff, 0x00800000, 0x477fefff, 0x477ff000, 0x33000000, 0x33000001,
+        0x387fffff,
+    0x437f0000, 0x437f8000, 0x43000000, 0x42ff0000, 0x3effffff, 0x00ff00ff, 0x0000001f, 0x00000020, 0x7fffffff, 0xffffffff,
+        0xfffffffe };
 
 /* A value that the kind has. */
 static scalar any_value(kind k, uint64_t *state)
@@ -103,7 +107,8 @@ static void conversions_are_those_of_the_interpreter(void **state)
             for (int n = 0; n < ROUNDS; n++) {
                 scalar a = any_value((kind)from, &seed);
                 value v = to_value((kind)from, a);
-                vplan_instruction cast = { .op = OP_cast, .kind = to, .from = from }, wrap = { .op = OP_wrap, .kind = to, .from = from };
+                vplan_instruction cast = { .op = OP_cast, .kind = to, .from = from },
+                    wrap = { .op = OP_wrap, .kind = to, .from = from };
                 if (!same((kind)to, cast_evaluate(a, (kind)from, (kind)to), value_of_instruction(&cast, NULL, &v)))
                     fail_msg("cast %s to %s of %llx", kind_get((kind)from)->name, kind_get((kind)to)->name, (long long)v.i);
                 if (kind_is_float(from) || kind_is_float(to)) continue;
@@ -116,7 +121,8 @@ static void bits_and_choices(void **state)
 {
     (void)state;
     value v[3] = { { .f = -1.5f }, { .i = 1 }, { .i = 7 } };
-    vplan_instruction to_i32 = { .op = OP_bitcast, .kind = KIND_i32, .from = KIND_f32 }, choose = { .op = OP_select, .kind = KIND_i32, .a = 1, .b = 2, .c = 1 };
+    vplan_instruction to_i32 = { .op = OP_bitcast, .kind = KIND_i32, .from = KIND_f32 },
+        choose = { .op = OP_select, .kind = KIND_i32, .a = 1, .b = 2, .c = 1 };
     assert_true(value_of_instruction(&to_i32, NULL, v).i == (int32_t)0xbfc00000);
     assert_true(value_of_instruction(&choose, NULL, v).i == 7);
     v[1].i = 0;
