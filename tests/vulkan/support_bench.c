@@ -25,12 +25,10 @@ static float real_of(uint32_t bits)
 
 static int special_reals(scalar *out)
 {
-    static const float list[] = { 0, 1, 0.5f, 1.5f, 2.5f, 0.1f, 3, 254.5f, 255.5f, 127.5f, 32767.5f, 65535.5f, 65504, 65519.996f,
-        65520, 8388607.5f,
-        8388608, 16777217, 0x1.fffffep30f, 0x1p31f, 0x1.fffffep31f, 0x1p32f, 0x1.fffffep62f, 0x1p63f, 1e20f, 1e-20f,
-            0x1.fffffep127f, INFINITY, NAN,
-        0x1p-24f, 0x1p-25f, 0x1.000002p-25f, 0x1.8p-24f, 0x1.ffcp-15f, 0x1.fffffep-15f, 0x1p-14f, 0x1p-126f, 0x1.fffffcp-127f,
-            0x1p-149f };
+    static const float list[] = { 0, 1, 0.5f, 1.5f, 2.5f, 0.1f, 3, 254.5f, 255.5f, 127.5f, 32767.5f, 65535.5f, 65504,
+        65519.996f, 65520, 8388607.5f, 8388608, 16777217, 0x1.fffffep30f, 0x1p31f, 0x1.fffffep31f, 0x1p32f, 0x1.fffffep62f,
+        0x1p63f, 1e20f, 1e-20f, 0x1.fffffep127f, INFINITY, NAN, 0x1p-24f, 0x1p-25f, 0x1.000002p-25f, 0x1.8p-24f, 0x1.ffcp-15f,
+        0x1.fffffep-15f, 0x1p-14f, 0x1p-126f, 0x1.fffffcp-127f, 0x1p-149f };
     int n = 0;
     for (size_t k = 0; k < sizeof list / sizeof *list; k++) {
         out[n++].f = list[k];
@@ -42,8 +40,8 @@ static int special_reals(scalar *out)
 static int special_wholes(kind k, scalar *out)
 {
     static const int64_t list[] = { 0, 1, 2, 3, 7, 31, 32, 33, 63, 64, 100, 127, 128, 255, 256, 32767, 32768, 65535, 65536,
-        16777217, INT32_MAX,
-        (int64_t)INT32_MAX + 1, UINT32_MAX, (int64_t)1 << 40, 0x7fffff4000000001, 0x7fffffbfffffffff, INT64_MAX };
+        16777217, INT32_MAX, (int64_t)INT32_MAX + 1, UINT32_MAX, (int64_t)1 << 40, 0x7fffff4000000001, 0x7fffffbfffffffff,
+        INT64_MAX };
     int n = 0;
     for (size_t j = 0; j < sizeof list / sizeof *list; j++) {
         out[n++] = wrap_evaluate((scalar){ .i = list[j] }, k);
