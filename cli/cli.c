@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- reports --------------------------------------------------------------------------------- */
@@ -166,6 +167,13 @@ bool parse_stream(report *r, const char *text, halo_stream *stream)
     if (*stream == HALO_STREAM_CHOSEN)
         report_usage(r, "--stream is always or never, not `%s`", text);
     return *stream != HALO_STREAM_CHOSEN;
+}
+
+double now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
 /* ---- lists of strings ------------------------------------------------------------------------ */

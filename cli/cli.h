@@ -66,6 +66,8 @@ bool parse_count(report *r, const char *option, const char *text, int32_t lowest
 bool parse_tile(report *r, const char *text, int32_t *width, int32_t *rows);
 bool parse_stream(report *r, const char *text, halo_stream *stream);
 
+double now_ms(void);
+
 /* ---- lists of strings ------------------------------------------------------------------------ */
 
 typedef struct strings { const char **items; size_t count; } strings;

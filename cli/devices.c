@@ -7,8 +7,8 @@ static const option_row rows[] = {{0}};
 static void help(void)
 {
     options_help(rows, "halo devices",
-                 "Lists the Vulkan devices that `halo run --on vulkan --device N|NAME` can use: number, name, driver, limits, features, and\n"
-                 "what a device lacks. The first discrete one, or integrated, virtual, cpu, is taken where none is named.",
+                 "Lists the Vulkan devices that `halo run --on vulkan --device N|NAME` can use: number, name, driver, limits, features,\n"
+                 "and what a device lacks. The first discrete one, or integrated, virtual, cpu, is taken where none is named.",
                  "  halo devices\n");
 }
 
@@ -24,8 +24,8 @@ static void print_bytes(const char *before, uint64_t bytes, const char *after)
 
 static void print_features(const halo_device_info *d)
 {
-    const struct { const char *name; int has; } features[] = {{"8-bit storage", d->storage_8bit}, {"16-bit storage", d->storage_16bit},
-                                                              {"64-bit integers", d->int64}, {"timestamps", d->timestamps}};
+    const struct { const char *name; int has; } features[] = {{"8-bit storage", d->storage_8bit},
+                                                              {"16-bit storage", d->storage_16bit}, {"64-bit integers", d->int64}, {"timestamps", d->timestamps}};
     for (int has = 1; has >= 0; has--) {
         const char *between = has ? "\n   features    " : "\n   without     ";
         for (size_t i = 0; i < sizeof features / sizeof *features; i++)
@@ -39,7 +39,8 @@ static void print_features(const halo_device_info *d)
 
 static void print_device(size_t number, const halo_device_info *d)
 {
-    printf("%zu  %s\n   driver      %s\n   kind        %s, Vulkan %d.%d.%d\n", number, d->name, d->driver, d->kind, d->api[0], d->api[1], d->api[2]);
+    printf("%zu  %s\n   driver      %s\n   kind        %s, Vulkan %d.%d.%d\n", number, d->name, d->driver, d->kind,
+           d->api[0], d->api[1], d->api[2]);
     print_bytes("   memory      ", d->memory_bytes, ", ");
     print_bytes("of a picture at a time ", d->buffer_bytes, "\n");
     printf("   workgroups  %u invocations, ", d->invocations);

@@ -56,7 +56,8 @@ static bool is_same(const kept_device *kept, const halo_device_options *o, bool 
     bool same_name = !a->name == !o->name && (!o->name || strcmp(a->name, o->name) == 0);
     return kept->device && same_name && a->no_storage_8bit == o->no_storage_8bit && a->no_storage_16bit == o->no_storage_16bit &&
            a->most_shared_bytes == o->most_shared_bytes && a->most_invocations == o->most_invocations &&
-           a->most_workgroups == o->most_workgroups && a->most_buffer_bytes == o->most_buffer_bytes && a->staging == o->staging && !a->validation == !validate;
+           a->most_workgroups == o->most_workgroups && a->most_buffer_bytes == o->most_buffer_bytes &&
+           a->staging == o->staging && !a->validation == !validate;
 }
 
 halo_device *kept_device_get(kept_device *kept, const halo_device_options *options, bool validate, halo_message *error)
@@ -69,7 +70,10 @@ halo_device *kept_device_get(kept_device *kept, const halo_device_options *optio
     kept->options.cache_folder = kept->cache_folder = cache_folder();
     kept->options.validation = validate ? hear : NULL;
     kept->options.validation_user = kept;
-    return kept->device = halo_device_open(&kept->options, error);
+    double start = now_ms();
+    kept->device = halo_device_open(&kept->options, error);
+    kept->open_ms = now_ms() - start;
+    return kept->device;
 }
 
 void kept_device_close(kept_device *kept)

@@ -17,6 +17,7 @@ typedef struct kept_device {
     halo_device        *device;
     halo_device_options options;
     char               *name, *cache_folder;
+    double              open_ms;                 /* what opening took; 0 once that was said */
     size_t              n_complaints;            /* of the validation layer */
     char                complaint[HALO_MESSAGE_BYTES];      /* the first */
 } kept_device;

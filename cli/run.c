@@ -148,8 +148,10 @@ static bool check_options(const run_line *line)
                      of_vulkan[] = {OPT_DEVICE, OPT_MAX_WORKGROUPS, OPT_LIMITS, OPT_NO_NARROW, OPT_STAGING, OPT_VALIDATE, 0};
     switch (line->on) {
     case PLACE_CPU:    return check_places(line->report, rows, line->given, of_vulkan, "is for Vulkan: add --on vulkan");
-    case PLACE_VULKAN: return check_places(line->report, rows, line->given, of_cpu, "is for the processor: leave it out, or --on vulkan");
-    default:           return check_places(line->report, rows, line->given, (const int[]){OPT_INTERPRET, 0}, "and --on auto don't go together");
+    case PLACE_VULKAN: return check_places(line->report, rows, line->given, of_cpu,
+                                           "is for the processor: leave it out, or --on vulkan");
+    default:           return check_places(line->report, rows, line->given, (const int[]){OPT_INTERPRET, 0},
+                                           "and --on auto don't go together");
     }
 }
 

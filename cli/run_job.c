@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 typedef struct job {
@@ -23,15 +22,8 @@ typedef struct job {
     const char    **paths;          /* per output, NULL: not written */
     const char     *folder;         /* -o DIR/, or NULL */
     bool            on_device;
-    double          compile_ms;
+    double          compile_ms, open_ms;         /* open: a device */
 } job;
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
@@ -341,10 +333,12 @@ static void print_times(const job *j, const run_images *m)
     double megapixels = 1e-6;
     for (int d = 0; d < HALO_MAX_RANK; d++)
         megapixels *= m->out[0].extent[d];
+    if (j->on_device)
+        fprintf(stderr, "open %.1f ms, ", j->open_ms);
     fprintf(stderr, "compile %.1f ms, ", j->compile_ms);
     if (j->on_device)
-        fprintf(stderr, "pipelines %.1f ms of it, upload %.2f ms, device %.2f ms, download %.2f ms, ", m->times.pipelines, m->times.upload,
-                m->times.device, m->times.download);
+        fprintf(stderr, "pipelines %.1f ms of it, upload %.2f ms, device %.2f ms, download %.2f ms, ", m->times.pipelines,
+                m->times.upload, m->times.device, m->times.download);
     fprintf(stderr, "run %.2f ms, %.1f Mpixel/s\n", m->run_ms, megapixels / (m->run_ms > 0 ? m->run_ms : 1e-6) * 1e3);
 }
 
@@ -354,7 +348,8 @@ static int start_run(const job *j, run_images *m, const char *const *pictures, s
     const halo_signature *s = j->signature;
     *m = (run_images){.inputs = must(calloc(s->n_inputs + 1, sizeof(halo_picture))),
                       .outputs = must(calloc(s->n_outputs + 1, sizeof(halo_picture))),
-                      .in = must(calloc(s->n_inputs + 1, sizeof(halo_image))), .out = must(calloc(s->n_outputs + 1, sizeof(halo_image))),
+                      .in = must(calloc(s->n_inputs + 1, sizeof(halo_image))),
+                      .out = must(calloc(s->n_outputs + 1, sizeof(halo_image))),
                       .pictures = pictures, .n_pictures = n_pictures};
     int status = load_inputs(j, m);
     if (status == EXIT_FINE)
@@ -537,7 +532,8 @@ static int check_complaints(const run_line *line)
     line->kept->n_complaints = 0;
     if (n == 0)
         return EXIT_FINE;
-    return report_error(line->report, "Vulkan's validation layer has %zu complaint%s: %s", n, n > 1 ? "s" : "", line->kept->complaint);
+    return report_error(line->report, "Vulkan's validation layer has %zu complaint%s: %s", n, n > 1 ? "s" : "",
+                        line->kept->complaint);
 }
 
 int run_job(const run_line *line)
@@ -545,7 +541,9 @@ int run_job(const run_line *line)
     job j = {.line = line, .report = line->report};
     double start = now_ms();
     j.program = open_in_place(line, &j.on_device);
-    j.compile_ms = now_ms() - start;
+    j.open_ms = line->kept->open_ms;
+    line->kept->open_ms = 0;
+    j.compile_ms = now_ms() - start - j.open_ms;
     if (!j.program)
         return EXIT_PROBLEM;
     int status = prepare(&j);

@@ -48,7 +48,8 @@ static halo_program *open_on_either(const run_line *line, bool *on_device)
         report trial = {.capture = true};
         halo_program *program = open_on_device(line, &trial, device);
         if (program) {
-            report_note(line->report, "on %s: a graphics processor, or the one that was asked for", halo_device_about(device)->name);
+            report_note(line->report, "on %s: a graphics processor, or the one that was asked for",
+                        halo_device_about(device)->name);
             report_later(line->report, program, 0);
             *on_device = true;
             return program;

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { PAIRS = 7, WINS = 5, FINAL_PAIRS = 11 };
 /* Shares of the time: what isn't noise, what won't win any more; and what a clock can tell. */
@@ -23,13 +22,6 @@ typedef struct variant {
 } variant;
 
 typedef struct search { tuner *t; double deadline; int repeat; variant own, best; } search;
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
 
 /* ---- variants -------------------------------------------------------------------------------- */
 

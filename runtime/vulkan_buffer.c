@@ -3,7 +3,8 @@
 #include "runtime/vulkan.h"
 
 /* Most wanted first; every device has memory of the last row of each. */
-enum { LOCAL = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, COHERENT = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
+enum { LOCAL = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
+       COHERENT = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
        CACHED = VK_MEMORY_PROPERTY_HOST_CACHED_BIT };
 static const VkMemoryPropertyFlags direct[] = {LOCAL | COHERENT | CACHED, COHERENT | CACHED, COHERENT},
                                    staged[] = {LOCAL, 0, 0},

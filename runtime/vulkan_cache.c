@@ -78,8 +78,8 @@ void vulkan_cache_open(halo_device *device, const char *folder)
     unsigned char *file = device->cache_path ? halo_read_file(device->cache_path, &n, NULL) : NULL;
     cache_head head = {0};
     const unsigned char *body = file ? check(file, n, p, &head) : NULL;
-    VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, .initialDataSize = body ? head.bytes : 0,
-                                      .pInitialData = body};
+    VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
+                                      .initialDataSize = body ? head.bytes : 0, .pInitialData = body};
     device->cache_hash = body ? head.hash : 0;
     if (device->CreatePipelineCache(device->handle, &info, NULL, &device->cache) != VK_SUCCESS)
         device->cache = VK_NULL_HANDLE;

@@ -100,16 +100,18 @@ static bool create(halo_device *device, halo_message *error)
     const vulkan_physical *p = &device->physical;
     static const char *const extensions[] = {VK_KHR_8BIT_STORAGE_EXTENSION_NAME};
     float priority = 1;
-    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = p->family, .queueCount = 1,
-                                     .pQueuePriorities = &priority};
+    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .queueFamilyIndex = p->family,
+                                     .queueCount = 1, .pQueuePriorities = &priority};
     VkPhysicalDevice8BitStorageFeaturesKHR bytes = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES_KHR,
                                                     .storageBuffer8BitAccess = VK_TRUE};
     VkPhysicalDevice16BitStorageFeatures halves = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES,
-                                                   .pNext = p->storage_8bit ? &bytes : NULL, .storageBuffer16BitAccess = p->storage_16bit};
+                                                   .pNext = p->storage_8bit ? &bytes : NULL,
+                                                   .storageBuffer16BitAccess = p->storage_16bit};
     VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &halves,
                                           .features = {.shaderInt64 = p->int64}};
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .pNext = &features, .queueCreateInfoCount = 1,
-                               .pQueueCreateInfos = &queue, .enabledExtensionCount = p->storage_8bit, .ppEnabledExtensionNames = extensions};
+                               .pQueueCreateInfos = &queue, .enabledExtensionCount = p->storage_8bit,
+                               .ppEnabledExtensionNames = extensions};
     VkResult result = device->instance.CreateDevice(p->handle, &info, NULL, &device->handle);
     if (result != VK_SUCCESS)
         return message_fail(error, "%s can't be opened (vkCreateDevice: %d)", p->info.name, result);

@@ -16,12 +16,14 @@ static bool open_library(vulkan_instance *v, halo_message *error)
     for (size_t i = 0; i < sizeof names / sizeof *names && !v->library; i++)
         v->library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (!v->library)
-        return message_fail(error, "this machine has no Vulkan: %s isn't there (on Debian: apt install libvulkan1 mesa-vulkan-drivers)", names[0]);
+        return message_fail(error, "this machine has no Vulkan: %s isn't there (on Debian: apt install libvulkan1 mesa-vulkan-drivers)",
+                            names[0]);
     *(void **)&v->find = dlsym(v->library, "vkGetInstanceProcAddr");
     if (!v->find)
         return message_fail(error, "%s has no vkGetInstanceProcAddr", names[0]);
     v->CreateInstance = (PFN_vkCreateInstance)v->find(NULL, "vkCreateInstance");
-    v->EnumerateInstanceLayerProperties = (PFN_vkEnumerateInstanceLayerProperties)v->find(NULL, "vkEnumerateInstanceLayerProperties");
+    v->EnumerateInstanceLayerProperties =
+        (PFN_vkEnumerateInstanceLayerProperties)v->find(NULL, "vkEnumerateInstanceLayerProperties");
     PFN_vkEnumerateInstanceVersion version_of = (PFN_vkEnumerateInstanceVersion)v->find(NULL, "vkEnumerateInstanceVersion");
     uint32_t version = 0;
     if (!v->CreateInstance || !v->EnumerateInstanceLayerProperties || !version_of || version_of(&version) != VK_SUCCESS ||
@@ -86,7 +88,8 @@ static bool create(vulkan_instance *v, const halo_device_options *o, halo_messag
     if (validates && !has_validation(v))
         return message_fail(error, "Vulkan's validation layer isn't there (on Debian: apt install vulkan-validationlayers)");
     static const char *const layers[] = {VALIDATION_LAYER}, *const extensions[] = {VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
-    VkApplicationInfo about = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "halo", .apiVersion = VK_API_VERSION_1_1};
+    VkApplicationInfo about = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .pApplicationName = "halo",
+                               .apiVersion = VK_API_VERSION_1_1};
     VkDebugUtilsMessengerCreateInfoEXT messenger = messenger_for(o);
     VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pNext = validates ? &messenger : NULL,
                                  .pApplicationInfo = &about, .enabledLayerCount = validates, .ppEnabledLayerNames = layers,
@@ -98,7 +101,8 @@ static bool create(vulkan_instance *v, const halo_device_options *o, halo_messag
         return message_fail(error, "Vulkan doesn't start (vkCreateInstance: %d)", result);
     if (!validates)
         return true;
-    PFN_vkCreateDebugUtilsMessengerEXT add = (PFN_vkCreateDebugUtilsMessengerEXT)v->find(v->handle, "vkCreateDebugUtilsMessengerEXT");
+    PFN_vkCreateDebugUtilsMessengerEXT add =
+        (PFN_vkCreateDebugUtilsMessengerEXT)v->find(v->handle, "vkCreateDebugUtilsMessengerEXT");
     if (!add || add(v->handle, &messenger, NULL, &v->messenger) != VK_SUCCESS)
         return message_fail(error, "Vulkan's validation layer can't be heard");
     return true;

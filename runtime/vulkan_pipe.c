@@ -43,8 +43,8 @@ static bool create(halo_program *program, vulkan_pipe *v)
         diag_add(&program->messages, DIAG_E0554, (span){0}, "`%s` can't run on %s, which lacks %s", v->signature->name,
                  device->physical.info.name, missing);
     else
-        diag_add(&program->messages, DIAG_E0554, (span){0}, "`%s` can't run on %s: %s", v->signature->name, device->physical.info.name,
-                 haloi_vulkan_error(result));
+        diag_add(&program->messages, DIAG_E0554, (span){0}, "`%s` can't run on %s: %s", v->signature->name,
+                 device->physical.info.name, haloi_vulkan_error(result));
     diag_help(&program->messages, "it runs on the processor (--on cpu)");
     return false;
 }

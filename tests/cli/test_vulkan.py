@@ -169,7 +169,7 @@ class Run(VulkanTest):
     def test_times(self):
         for words in ([], ["--repeat", "3"]):
             said = self.halo("run", "blur.pipe", "p.ppm", "--on", "vulkan", "--time", *words).stderr
-            self.assertRegex(said, r"^compile [\d.]+ ms, pipelines [\d.]+ ms of it, upload [\d.]+ ms, device [\d.]+ ms, download [\d.]+ ms, "
+            self.assertRegex(said, r"^open [\d.]+ ms, compile [\d.]+ ms, pipelines [\d.]+ ms of it, upload [\d.]+ ms, device [\d.]+ ms, download [\d.]+ ms, "
                                    r"run [\d.]+ ms, [\d.]+ Mpixel/s\n$")
 
     def test_cache_on_disk(self):

@@ -79,7 +79,8 @@ static void fill(canvas *c, uint32_t seed)
 
 static bool is_inside(const halo_part *part, int32_t x, int32_t y)
 {
-    return !part || (x >= part->start[0] && x < part->start[0] + part->extent[0] && y >= part->start[1] && y < part->start[1] + part->extent[1]);
+    return !part || (x >= part->start[0] && x < part->start[0] + part->extent[0] &&
+                     y >= part->start[1] && y < part->start[1] + part->extent[1]);
 }
 
 /* Equal inside of the part; outside, and between the rows, nothing was touched. */
@@ -133,7 +134,8 @@ static void run_trial(halo_program *program, trial *t, const halo_part *part)
         fail_msg("%s", error.text);
 }
 
-static void compare(halo_program *vulkan, halo_program *cpu, int32_t width, int32_t height, int32_t pad, bool flipped, uint32_t seed)
+static void compare(halo_program *vulkan, halo_program *cpu, int32_t width, int32_t height, int32_t pad, bool flipped,
+                    uint32_t seed)
 {
     trial got = trial_new(width, height, pad, flipped, seed), right = trial_new(width, height, pad, flipped, seed);
     run_trial(vulkan, &got, NULL);
@@ -215,7 +217,8 @@ static const char window[] = "pipe window(src: image u8x3) -> image u8x3\n{\n"
 static void test_parts(void **state)
 {
     (void)state;
-    static const halo_part parts[] = {{{0, 0}, {70, 41}}, {{3, 2}, {5, 9}}, {{0, 40}, {70, 1}}, {{69, 0}, {1, 41}}, {{31, 7}, {33, 30}}};
+    static const halo_part parts[] = {{{0, 0}, {70, 41}}, {{3, 2}, {5, 9}}, {{0, 40}, {70, 1}},
+                                      {{69, 0}, {1, 41}}, {{31, 7}, {33, 30}}};
     halo_program *cpu = compiled(window, NULL);
     for (int staging = 0; staging < 2; staging++) {
         halo_device *device = opened((halo_device_options){.staging = staging});
@@ -268,7 +271,8 @@ static void test_bands(void **state)
         listener l = {0};
         halo_exec exec = {.progress = hear, .user = &l};
         halo_message error;
-        assert_int_equal(halo_run(halo_program_pipe(vulkan, 0), &got.in.image, NULL, &got.out[0].image, NULL, &exec, &error), HALO_OK);
+        halo_pipe *pipe = halo_program_pipe(vulkan, 0);
+        assert_int_equal(halo_run(pipe, &got.in.image, NULL, &got.out[0].image, NULL, &exec, &error), HALO_OK);
         run_trial(cpu, &right, NULL);
         check_canvas(&got.out[0], &right.out[0], NULL);
         assert_true(l.told >= 8500 / 2500 && l.last == 1);
@@ -314,7 +318,7 @@ static void test_threads(void **state)
     halo_device_close(device);
 }
 
-/* Three under way; inputs are gone once a run has begun; the last is ended first. */
+/* Three under way; inputs and `exec` are gone once a run has begun; the last is ended first. */
 static void test_several_under_way(void **state)
 {
     (void)state;
@@ -329,7 +333,10 @@ static void test_several_under_way(void **state)
         right[i] = trial_new(40 + (int32_t)i, 29, 1, false, i);
         run_trial(cpu, &right[i], NULL);
         halo_image outputs[2] = {got[i].out[0].image, got[i].out[1].image};
-        assert_int_equal(halo_run_begin(halo_program_pipe(vulkan, 0), &got[i].in.image, NULL, outputs, NULL, NULL, &tasks[i], &error), HALO_OK);
+        halo_pipe *pipe = halo_program_pipe(vulkan, 0);
+        halo_exec exec = {.workers = 1};
+        assert_int_equal(halo_run_begin(pipe, &got[i].in.image, NULL, outputs, NULL, &exec, &tasks[i], &error), HALO_OK);
+        memset(&exec, GUARD, sizeof exec);
         memset(got[i].in.bytes, 0, got[i].in.n);
     }
     for (int i = N - 1; i >= 0; i--) {
@@ -447,13 +454,14 @@ static void test_cache(void **state)
     uint8_t *whole = halo_read_file(path, &n, &error);
     assert_non_null(whole);
     use_cache(folder);                                       /* read back */
-    static const char garbage[] = "HALOVK1 is how it begins, and then comes something else altogether, longer than the head of a cache";
+    static const char garbage[] = "HALOVK1 is how it begins, and then comes something else, longer than the head of a cache";
     for (int kind = 0; kind < 4; kind++) {                   /* cut, changed, another's, nothing */
         uint8_t *changed = malloc(n);
         memcpy(changed, whole, n);
         changed[n - 1] ^= 1;
         const void *bytes = kind == 2 ? (const void *)garbage : changed;
-        assert_int_equal(halo_write_file(path, bytes, kind == 0 ? n - 1 : kind == 1 ? n : kind == 2 ? sizeof garbage : 0, &error), HALO_OK);
+        size_t n_changed = kind == 0 ? n - 1 : kind == 1 ? n : kind == 2 ? sizeof garbage : 0;
+        assert_int_equal(halo_write_file(path, bytes, n_changed, &error), HALO_OK);
         free(changed);
         use_cache(folder);
         size_t again_n;
@@ -476,7 +484,8 @@ int main(void)
     halo_message error;
     halo_devices *devices = halo_devices_new(&error);
     if (halo_devices_count(devices) == 0) {
-        fprintf(stderr, "*** no Vulkan device: the tests of HALO_ENGINE_VULKAN are SKIPPED (%s)\n", devices ? "none listed" : error.text);
+        fprintf(stderr, "*** no Vulkan device: the tests of HALO_ENGINE_VULKAN are SKIPPED (%s)\n",
+                devices ? "none listed" : error.text);
         halo_devices_free(devices);
         return 77;
     }

@@ -245,8 +245,8 @@ int halo_run(const halo_pipe *pipe, const halo_image *inputs, const halo_argumen
 
 /* The same in two steps, so that a device works while the host gets the next pictures: when halo_run_begin returns HALO_OK, the
  * inputs have been taken and *task is the run; halo_run_end waits, fills the outputs and frees the task, whatever it returns.
- * Several may be under way; each is ended once, on any thread, before the program is freed. Other engines than
- * HALO_ENGINE_VULKAN do all in halo_run_begin. */
+ * Several may be under way; each is ended once, on any thread, before the program is freed; `exec->user` stays until then. Other
+ * engines than HALO_ENGINE_VULKAN do all in halo_run_begin. */
 typedef struct halo_task halo_task;
 /* Milliseconds. What an engine hasn't is 0. */
 typedef struct halo_times {
