@@ -33,6 +33,9 @@ void  ranges_enter(ranges *r, uint32_t stage);
  * between the least and the most of its partial sums, that of a minimum or maximum where the result lies. */
 range node_range(const ranges *r, ref node);
 
+/* Of an expression of sizes and parameters alone. */
+range uniform_range(arena *memory, const tensor_pipe *p, ref uniform);
+
 range kind_range(kind k);       /* all values of a kind */
 bool  range_is_exact(range a, double most);      /* the scale is known and every |k| <= most */
 

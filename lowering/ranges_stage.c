@@ -308,6 +308,14 @@ static range of_node(const ranges *r, ref node)
 
 /* ---- stages ---------------------------------------------------------------------------------- */
 
+static void look_at_nodes(ranges *r)
+{
+    for (uint32_t k = 0; k < r->body.nodes.count; k++) {
+        range value = of_node(r, r->body.nodes.items[k].node);
+        LIST_PUSH(r->body.memory, r->nodes, value);
+    }
+}
+
 void ranges_enter(ranges *r, uint32_t stage)
 {
     const tensor_stage *s = stage_at(r->pipe, stage);
@@ -320,10 +328,16 @@ void ranges_enter(ranges *r, uint32_t stage)
     }
     if (s->kind == STAGE_compute)
         body_add(&r->body, s->body);
-    for (uint32_t k = 0; k < r->body.nodes.count; k++) {
-        range value = of_node(r, r->body.nodes.items[k].node);
-        LIST_PUSH(r->body.memory, r->nodes, value);
-    }
+    look_at_nodes(r);
+}
+
+range uniform_range(arena *memory, const tensor_pipe *p, ref uniform)
+{
+    ranges r = { .pipe = p };
+    body_begin(&r.body, memory, p);
+    body_add(&r.body, uniform);
+    look_at_nodes(&r);
+    return of(&r, uniform);
 }
 
 static range of_stage(ranges *r, uint32_t stage)

@@ -2,10 +2,12 @@
  * How far reads reach, relative to the tile. For a fused stage this is a proof: wherever the tile lies, and whatever the border
  * maps make of the indices, the pixels that are read lie within the interval. Maps other than wrap bring two indices no farther
  * apart, so an interval is mapped to one that is no longer; it may only move, by as much as a reader's pixels can lie outside
- * of the producer, which has to be known when compiling. */
+ * of the producer, which has to be known when compiling. Where parameters say how far, their ranges do. */
 #include "backends/vulkan/schedule.h"
 
 #include <string.h>
+
+#include "lowering/ranges.h"
 
 #define X(name, text) text,
 static const char *const CUT_TEXTS[] = { VULKAN_CUTS(X) };
@@ -22,8 +24,9 @@ static int64_t floor_quotient(int64_t a, int64_t b) { return a / b - (a % b != 0
 /* What is sought: the most that form / scale can be, its terms coming down to a constant. Every step replaces one atom by something
  * that is no less:
  *     k * (e // q)   between  k / q * (e - q + 1)  and  k / q * e     (first the form times q, where q doesn't divide k)
- *     min(a, b)      either of them where it counts upwards; downwards both are tried, and the greater result is it; max likewise */
-typedef struct bound { tensor_pipe *pipe; linear form; int64_t scale; int steps; } bound;
+ *     min(a, b)      either of them where it counts upwards; downwards both are tried, and the greater result is it; max likewise
+ *     others         the end of their range, where parameters bound them */
+typedef struct bound { vulkan_schedule *s; tensor_pipe *pipe; linear form; int64_t scale; int steps; } bound;
 
 enum { MOST_STEPS = 24, MOST_SCALE = 1 << 16 };
 
@@ -88,6 +91,24 @@ static bool most_through_choice(bound b, int at, int64_t *most)
     return true;
 }
 
+/* What a uniform number lies between, where that isn't far apart. */
+static bool bounded_values(vulkan_schedule *s, ref r, int64_t *lo, int64_t *hi)
+{
+    range v = uniform_range(s->memory, s->pipe, r);
+    if (v.maybe_nan || v.lo < -FARTHEST_REACH || v.hi > FARTHEST_REACH) return false;
+    *lo = (int64_t)v.lo;
+    *hi = (int64_t)v.hi;
+    return true;
+}
+
+static bool most_through_range(bound b, int at, int64_t *most)
+{
+    int64_t lo, hi;
+    int32_t coefficient = b.form.terms[at].coefficient;
+    if (!bounded_values(b.s, b.form.terms[at].atom, &lo, &hi)) return false;
+    return replaced(&b, at, coefficient, tensor_i32(b.pipe, (int32_t)(coefficient > 0 ? hi : lo))) && most_of(b, most);
+}
+
 static bool most_of(bound b, int64_t *most)
 {
     if (b.form.n_terms == 0) {
@@ -99,13 +120,13 @@ static bool most_of(bound b, int64_t *most)
         if (!is_solvable(b.pipe, b.form.terms[k].atom)) continue;
         return node_at(b.pipe, b.form.terms[k].atom)->op == OP_floordiv ? most_through_division(b, k, most) : most_through_choice(b, k, most);
     }
-    return false;
+    return most_through_range(b, 0, most);
 }
 
-static bool most_difference(tensor_pipe *p, ref above, ref below, int64_t *most)
+static bool most_difference(vulkan_schedule *s, ref above, ref below, int64_t *most)
 {
-    bound b = { .pipe = p, .scale = 1 };
-    return linear_of(p, tensor_op2(p, OP_sub, above, below), &b.form) && most_of(b, most);
+    bound b = { .s = s, .pipe = s->pipe, .scale = 1 };
+    return linear_of(s->pipe, tensor_op2(s->pipe, OP_sub, above, below), &b.form) && most_of(b, most);
 }
 
 /* (p * at + shift) // q */
@@ -116,8 +137,9 @@ static ref index_at(tensor_pipe *p, const vulkan_reach *r, ref at, ref shift)
 }
 
 /* How far the mapped interval can lie above (below) the unmapped one. False: unknown. */
-static bool moves(tensor_pipe *p, const tensor_stage *reader, const tensor_stage *producer, const vulkan_reach *r, int64_t *below, int64_t *above)
+static bool moves(vulkan_schedule *s, const tensor_stage *reader, const tensor_stage *producer, const vulkan_reach *r, int64_t *below, int64_t *above)
 {
+    tensor_pipe *p = s->pipe;
     ref first_lo = index_at(p, r, reader->lo[r->axis], r->lo), first_hi = index_at(p, r, reader->lo[r->axis], r->hi);
     ref last_lo = index_at(p, r, reader->hi[r->axis], r->lo), last_hi = index_at(p, r, reader->hi[r->axis], r->hi);
     ref lo = producer->lo[r->axis], hi = producer->hi[r->axis];
@@ -125,9 +147,9 @@ static bool moves(tensor_pipe *p, const tensor_stage *reader, const tensor_stage
     if (r->border == BORDER_none) return true;
     if (r->border == BORDER_reflect || r->border == BORDER_reflect101) {
         ref twice_lo = tensor_op2(p, OP_add, lo, lo), twice_hi = tensor_op2(p, OP_add, hi, hi);
-        if (!most_difference(p, twice_lo, tensor_op2(p, OP_add, first_lo, first_hi), above)
-            || !most_difference(p, tensor_op2(p, OP_add, last_lo, last_hi), twice_hi, below)) return false;
-    } else if (!most_difference(p, lo, first_hi, above) || !most_difference(p, last_lo, hi, below)) {
+        if (!most_difference(s, twice_lo, tensor_op2(p, OP_add, first_lo, first_hi), above)
+            || !most_difference(s, tensor_op2(p, OP_add, last_lo, last_hi), twice_hi, below)) return false;
+    } else if (!most_difference(s, lo, first_hi, above) || !most_difference(s, last_lo, hi, below)) {
         return false;
     }
     if (*above < 0) *above = 0;
@@ -143,10 +165,10 @@ static vulkan_cut span_through(vulkan_schedule *s, const vulkan_kernel *k, const
 {
     tensor_pipe *p = s->pipe;
     const vulkan_stage *reader = &k->stages.items[r->reader];
-    int64_t lo, hi, below, above;
-    if (!node_is_const(p, r->lo, &lo) || !node_is_const(p, r->hi, &hi)) return VULKAN_CUT_reach;
+    int64_t lo, hi, below, above, ignored;
+    if (!bounded_values(s, r->lo, &lo, &ignored) || !bounded_values(s, r->hi, &ignored, &hi)) return VULKAN_CUT_reach;
     tensor_stage a = *stage_at(p, reader->stage), b = *stage_at(p, r->stage);
-    if (!moves(p, &a, &b, r, &below, &above)) return VULKAN_CUT_far;
+    if (!moves(s, &a, &b, r, &below, &above)) return VULKAN_CUT_far;
     const vulkan_span *from = &reader->span[r->axis];
     vulkan_span to = { r->p * from->p, r->q * from->q, 0, 0 };
     to.low = r->p * from->low + from->q * (lo - (r->q - 1)) - below * to.q;

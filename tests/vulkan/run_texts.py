@@ -81,6 +81,20 @@ def check_fusion(halo):
     expect(len(kernels) == 1 and kernels[0]["bodies"] == 1, "a pipe without borders has one body")
 
 
+def check_parameters(halo):
+    """How far a reader reaches may depend on a parameter, when its range says how far at most."""
+    script = """pipe reach(src: image f32, r: i32 = 1 in 0..%s) -> image f32 {
+    p = pad(src, edge)
+    a[x in 0..src.width - 1, y in 0..src.height - 1] = max(i in -r..r: p[x + i, y])
+    q = pad(a, reflect)
+    b[x in 0..src.width - 1, y in 0..src.height - 1] = min(i in -r..r: q[x, y + i])
+    return b
+}
+"""
+    expect(len(halo.kernels(script % "4")) == 1, "a reach of at most 4 is not fused")
+    expect(len(halo.kernels(script % "400")) == 2, "a reach of at most 400 is fused")
+
+
 def check_reasons(halo):
     wrapped = "pipe w(src: image f32) -> image f32 { a = conv(pad(src, edge), %s)\n return conv(pad(a * a, wrap), %s) }" % (STENCIL, STENCIL)
     for kernel in halo.kernels(wrapped):
@@ -95,6 +109,7 @@ def main():
     halo = Halo(os.path.abspath(parser.parse_args().halo))
     check_texts(halo)
     check_fusion(halo)
+    check_parameters(halo)
     check_reasons(halo)
     print("the texts are as they should be" if not failures else f"{len(failures)} failed")
     return 1 if failures else 0
