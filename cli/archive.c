@@ -36,7 +36,8 @@ static bool collect_names(const char *object, size_t n_bytes, names *out)
         for (size_t at = 0; at + sizeof(Elf64_Sym) <= section.sh_size; at += sizeof(Elf64_Sym)) {
             Elf64_Sym symbol;
             memcpy(&symbol, object + section.sh_offset + at, sizeof symbol);
-            if (ELF64_ST_BIND(symbol.st_info) == STB_GLOBAL && symbol.st_shndx != SHN_UNDEF)
+            int bind = ELF64_ST_BIND(symbol.st_info);
+            if ((bind == STB_GLOBAL || bind == STB_WEAK) && symbol.st_shndx != SHN_UNDEF)
                 add_name(out, object + strings.sh_offset + symbol.st_name);
         }
     }

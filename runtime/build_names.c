@@ -36,16 +36,19 @@ static bool is_derived(const char *name, const char *stem, const char *const *en
     return false;
 }
 
-/* An input or output is an argument beside `params`, `part` and `exec`, and in NAME_needs beside each input's INPUT_part. */
+/* An input or output is an argument beside others: `params`, `part` and `exec`, and in NAME_needs each input's INPUT_part; for Vulkan
+ * `made` and what is recorded with. */
 static void check_image(halo_program *program, const tensor_pipe *pipe, const char *name, span where, const char *what)
 {
-    static const char *const arguments[] = {"params", "part", "exec"}, *const endings[] = {"_part", NULL};
+    static const char *const of_processor[] = {"params", "part", "exec", NULL}, *const endings[] = {"_part", NULL},
+                      *const of_vulkan[] = {"params", "part", "made", "commands", "slice", "resources", "needs", NULL};
+    bool vulkan = program_for_vulkan(program);
     if (is_taken(name))
         refuse(program, where, what, name, "C or C++ has that word");
-    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++)
-        if (strcmp(name, arguments[i]) == 0)
+    for (const char *const *argument = vulkan ? of_vulkan : of_processor; *argument; argument++)
+        if (strcmp(name, *argument) == 0)
             refuse(program, where, what, name, "another argument is called that");
-    for (uint32_t i = 0; i < pipe->n_inputs; i++)
+    for (uint32_t i = 0; i < pipe->n_inputs && !vulkan; i++)
         if (is_derived(name, stage_at(pipe, i + 1)->name, endings))
             refuse(program, where, what, name, "another argument is called that");
 }
@@ -70,7 +73,11 @@ static void check_pipe(halo_program *program, const tensor_pipe *pipe)
 
 bool program_check_names(halo_program *program, tensor_pipe *const *pipes, uint32_t n_pipes)
 {
-    static const char *const endings[] = {"_part", "_needs", "_size", "_error", "_defaults", "_params", NULL};
+    static const char *const of_processor[] = {"_part", "_needs", "_size", "_error", "_defaults", "_params", NULL};
+    static const char *const of_vulkan[] = {"_vulkan", "_vulkan_create", "_vulkan_destroy", "_vulkan_missing", "_vulkan_size",
+                                            "_vulkan_needs", "_vulkan_record", "_vulkan_record_part", "_vulkan_error", "_defaults",
+                                            "_params", NULL};
+    const char *const *endings = program_for_vulkan(program) ? of_vulkan : of_processor;
     uint32_t before = program->messages.n_errors;
     for (uint32_t i = 0; i < n_pipes; i++) {
         check_pipe(program, pipes[i]);

@@ -60,11 +60,11 @@ void tuning_skips(halo_program *program, const char *pipe, const char *cpu, bool
 
 /* The backend's options for one pipe; false with diagnostics (a layout of something that the pipe doesn't have). */
 bool program_cpu_options(halo_program *program, const tensor_pipe *pipe, cpu_options *options);
+bool program_vulkan_options(halo_program *program, const tensor_pipe *pipe, vulkan_options *options);
 
-/* vulkan_pipe.c. Whether texts and runs are Vulkan's; and what that means for passes, and for the backend. */
+/* vulkan_pipe.c. Whether texts, libraries and runs are Vulkan's; and what that means for passes. */
 bool program_for_vulkan(const halo_program *program);
 void vulkan_skips(bool *skip);
-void program_vulkan_options(const halo_program *program, vulkan_options *options);
 /* NULL with diagnostics. */
 vulkan_pipe *vulkan_pipe_new(halo_program *program, tensor_pipe *ir, const halo_signature *signature);
 void         vulkan_pipe_free(vulkan_pipe *v);

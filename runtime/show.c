@@ -171,7 +171,8 @@ static bool show_vulkan(halo_program *program, tensor_pipe *ir, show_request *r)
     passes.only_define = false;
     if (!program_run_passes(program, &ir, &passes, "native"))
         return false;
-    program_vulkan_options(program, &options);
+    if (!program_vulkan_options(program, ir, &options))
+        return false;
     options.debug = true;
     return vulkan_show(ir, &options, texts[r->stage], &r->out, &program->messages);
 }

@@ -20,13 +20,6 @@ void vulkan_skips(bool *skip)
         skip[only_for_processors[i]] = true;
 }
 
-void program_vulkan_options(const halo_program *program, vulkan_options *options)
-{
-    const halo_options *o = &program->options;
-    *options = (vulkan_options){.no_fuse = o->no_fuse, .force_border = o->force_border, .tile_width = o->tile_width,
-                                .tile_height = o->tile_rows, .debug = o->debug};
-}
-
 static bool create(halo_program *program, vulkan_pipe *v)
 {
     halo_device *device = v->device;
@@ -56,7 +49,9 @@ vulkan_pipe *vulkan_pipe_new(halo_program *program, tensor_pipe *ir, const halo_
         return NULL;
     }
     vulkan_options options;
-    program_vulkan_options(program, &options);
+    if (!program_vulkan_options(program, ir, &options))
+        return NULL;
+    options.layouts = NULL;                              /* they are for libraries */
     vulkan_pipe *v = ARENA_NEW(program->memory, vulkan_pipe);
     *v = (vulkan_pipe){.device = program->options.device, .signature = signature};
     v->module = vulkan_compile(ir, &options, program->memory, &program->messages);

@@ -2,6 +2,7 @@
  * The C header of a generated Vulkan library: C99 and C++, includes nothing but Vulkan's own, and can stand beside other generated
  * headers, the one for the processor of the same pipe too. All that a host has to know stands in it. */
 #include "backends/common/header_text.h"
+#include "backends/vulkan/images.h"
 #include "backends/vulkan/vulkan.h"
 
 /* Word for word what runtime/include/halo/abi.h and vulkan_abi.h have between their guards (a test compares them). */
@@ -55,12 +56,16 @@ static const char *const HOW_TO[] = {
     " * HALO_VULKAN_ERROR_FEATURE, NULL when there is everything. */",
 };
 
+typedef struct image_words { const vulkan_options *options; arena *memory; } image_words;
+
 static const char *layout_name(const void *user, uint32_t position, type t)
 {
-    static const char *const names[] = { "", "components in planes: the dimension after the last", "blue first", "a storage image", "a sampled image" };
-    const vulkan_options *options = user;
-    int32_t layout = options->layouts ? options->layouts[position] : VPLAN_LAYOUT_interleaved;
-    return t.lanes == 1 && layout <= VPLAN_LAYOUT_bgra ? "" : names[layout];
+    const image_words *w = user;
+    int32_t layout = w->options->layouts ? w->options->layouts[position] : VPLAN_LAYOUT_interleaved;
+    if (layout == VPLAN_LAYOUT_image || layout == VPLAN_LAYOUT_sampled)
+        return arena_printf(w->memory, "a %s image, %s", layout == VPLAN_LAYOUT_image ? "storage" : "sampled", vulkan_format_of(t)->name);
+    if (t.lanes == 1 || layout == VPLAN_LAYOUT_interleaved) return "";
+    return layout == VPLAN_LAYOUT_planar ? "components in planes: the dimension after the last" : "blue first";
 }
 
 static void head(text *out, const tensor_pipe *p, const vulkan_options *options)
@@ -73,7 +78,7 @@ static void head(text *out, const tensor_pipe *p, const vulkan_options *options)
         text_string(out, "\n * ");
     }
     text_string(out, "Images:\n");
-    header_images(out, p, layout_name, options);
+    header_images(out, p, layout_name, &(image_words){ options, p->memory });
     text_printf(out, " */\ntypedef struct %s_vulkan %s_vulkan;\n\n", p->name, p->name);
 }
 
@@ -82,13 +87,13 @@ static void functions(text *out, const tensor_pipe *p)
     const char *name = p->name;
     text all = { 0 };
     text_printf(out, "int %s_vulkan_create(VkDevice device, PFN_vkGetDeviceProcAddr loader, const halo_vulkan_device *about, VkPipelineCache cache,\n"
-                     "    %s_vulkan **made);\nvoid %s_vulkan_destroy(%s_vulkan *v);      /* NULL is fine */\n", name, name, name, name);
+                     "    %s_vulkan **made);\nvoid %s_vulkan_destroy(%s_vulkan *made);      /* NULL is fine */\n", name, name, name, name);
     text_printf(out, "const char *%s_vulkan_missing(const halo_vulkan_device *about);\n", name);
     text_printf(out, "/* Fills the extents that the outputs must have; of the inputs only extents are looked at. */\nint %s_vulkan_size(", name);
     header_arguments(&all, p, "const halo_vulkan_image *", "halo_vulkan_image *");
     text_add(out, all.bytes + 2, all.count - 2);
     text_free(&all);
-    text_printf(out, ");\n/* Of the inputs only extents are looked at; `part` NULL: all. */\nint %s_vulkan_needs(const %s_vulkan *v", name, name);
+    text_printf(out, ");\n/* Of the inputs only extents are looked at; `part` NULL: all. */\nint %s_vulkan_needs(const %s_vulkan *made", name, name);
     header_arguments(out, p, "const halo_vulkan_image *", NULL);
     text_printf(out, ", const halo_part *part, halo_vulkan_needs *needs);\nint %s_vulkan_record(const %s_vulkan *v, VkCommandBuffer commands", name, name);
     header_arguments(out, p, "const halo_vulkan_image *", "const halo_vulkan_image *");

@@ -37,6 +37,9 @@ bool vulkan_show(tensor_pipe *p, const vulkan_options *options, vulkan_text what
  * _missing, _error of the header. */
 bool vulkan_object(tensor_pipe **pipes, uint32_t n_pipes, const vulkan_options *options, text *object, diags *d);
 void vulkan_header(tensor_pipe **pipes, uint32_t n_pipes, const vulkan_options *options, const char *file_name, text *out);
+uint32_t vulkan_kernel_count(const vulkan_module *module);
+/* The SPIR-V of a kernel: with 8 and 16-bit storage, where it has narrow pictures. */
+const uint32_t *vulkan_kernel_words(const vulkan_module *module, uint32_t kernel, size_t *n_words);
 /* What a host that wants the raw modules has to know of a kernel: bindings, push constants, specialization constants, dispatch size. */
 void vulkan_json(const vulkan_module *module, tensor_pipe *p, const char *const *spv_files, text *out);
 

@@ -188,7 +188,7 @@ static void check_pipes(halo_program *program, void *user)
         vulkan_options options;
         tensor_pipe *ir = program_lower(program, k);
         if (!ir || !program_run_passes(program, &ir, NULL, "native")) return;
-        program_vulkan_options(program, &options);
+        if (!program_vulkan_options(program, ir, &options)) return;
         g->pipe = ir->name;
         g->code = vulkan_compile(ir, &options, program->memory, &program->messages);
         if (!g->code) return;

@@ -110,15 +110,15 @@ typedef struct halo_options {
     halo_import *import;                /* NULL: files, relative to the importing one */
     void       *import_user;
     halo_device *device;                /* HALO_ENGINE_VULKAN: runs here. Has to outlive the program */
-    int         for_vulkan;             /* what halo_show shows is on the way to Vulkan; so with HALO_ENGINE_VULKAN. Tuning, targets,
-                                         * processors and streaming are of the CPU */
+    int         for_vulkan;             /* what halo_show shows is on the way to Vulkan, and libraries are for it; so with
+                                         * HALO_ENGINE_VULKAN. Tuning, processors and streaming are of the CPU */
 
     /* What halo_show and the halo_build functions aim at; layouts don't change how halo_run sees pictures. */
     const char *target;                 /* LLVM triple; NULL: this machine's */
     const char *const *cpus;            /* processors, the plainest first, or "native"; NULL: x86-64-v3 (to run and show: native). To
                                          * run, the first counts, and this machine has to be able to run its code */
     size_t      n_cpus;
-    const char *const *layouts;         /* "src=planar", "out=bgra" */
+    const char *const *layouts;         /* "src=planar", "out=bgra"; for Vulkan "src=sampled", "out=image" too */
     size_t      n_layouts;
 
     /* What `halo tune` found: the text of a tuning file, and its name for messages. NULL: none. Changes no bit of a result. */
@@ -301,6 +301,12 @@ void *halo_build_object(halo_program *program, const halo_pipe *pipe, size_t *n_
 char *halo_build_text(halo_program *program, const halo_pipe *pipe, const char *stage, halo_message *error);
 /* The C and C++ header that goes with it; `file_name` makes its include guard. */
 char *halo_build_header(halo_program *program, const halo_pipe *pipe, const char *file_name, halo_message *error);
+/* For Vulkan: the bare SPIR-V module of a pipe's kernel; no bytes (and not NULL) beyond the last. They are for devices with 8 and
+ * 16-bit storage where the pipe has such pictures. */
+void *halo_build_spirv(halo_program *program, const halo_pipe *pipe, size_t kernel, size_t *n_bytes, halo_message *error);
+/* What running those modules takes: bindings, push constants, specialization constants, dispatches. `file_name`, "x.spv", is that of
+ * the module of the only kernel; of several they are x.1.spv, x.2.spv ... */
+char *halo_build_spirv_json(halo_program *program, const halo_pipe *pipe, const char *file_name, halo_message *error);
 
 #ifdef __cplusplus
 }
