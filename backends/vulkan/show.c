@@ -171,7 +171,8 @@ static const char *bodies_text(const vulkan_schedule *s, const vulkan_kernel *k)
 {
     if (k->variants == 4) return "bulk, sides and corners have bodies of their own";
     if (k->variants == 2) return "bulk and border have bodies of their own";
-    return s->options->force_border && (k->mapped[0] || k->mapped[1]) ? "one body, which maps every index" : "one body: no read is outside";
+    if (!k->mapped[0] && !k->mapped[1]) return "one body: no read is outside";
+    return s->options->force_border ? "one body, which maps every index" : "one body: border maps are a small part of it";
 }
 
 static void explain_text(vulkan_schedule *s, text *out)

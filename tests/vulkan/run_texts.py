@@ -6,7 +6,7 @@
 * The kernel text of tests/vulkan/texts/*.pipe, and the SPIR-V of two of them, are what is written beside them (HALO_UPDATE=1
   rewrites). That the code computes the right pixels is for other tests; these show a reviewer what a change does to it.
 * Rules: a chain of pads, stencils and pointwise stages is one dispatch, whatever the borders; `no fusion` is one per stage; a read
-  that is never outside has one body; every stage that is stored says why.
+  that is never outside has one body, mirrors have four; every stage that is stored says why.
 """
 import argparse
 import glob
@@ -95,6 +95,15 @@ def check_parameters(halo):
     expect(len(halo.kernels(script % "400")) == 2, "a reach of at most 400 is fused")
 
 
+def check_bodies(halo):
+    """Four bodies where maps cost divisions, two at clamped edges, one where a map is next to nothing beside the rest."""
+    for border, bodies in (("edge", 2), ("zero", 2), ("reflect", 4), ("reflect101", 4)):
+        kernel = halo.kernels(chain(border, 1))[0]
+        expect(kernel["bodies"] == bodies, f"a stencil with {border} has {kernel['bodies']} bodies, not {bodies}")
+    long = "pipe p(a: image f32) -> image f32 { n[x, y] = pad(a, edge)[x + 1, y]\n return pow(sin(a) + exp(n), cos(a)) }"
+    expect(halo.kernels(long)[0]["bodies"] == 1, "one read through a border beside three powers has a bulk of its own")
+
+
 def check_reasons(halo):
     wrapped = "pipe w(src: image f32) -> image f32 { a = conv(pad(src, edge), %s)\n return conv(pad(a * a, wrap), %s) }" % (STENCIL, STENCIL)
     for kernel in halo.kernels(wrapped):
@@ -110,6 +119,7 @@ def main():
     check_texts(halo)
     check_fusion(halo)
     check_parameters(halo)
+    check_bodies(halo)
     check_reasons(halo)
     print("the texts are as they should be" if not failures else f"{len(failures)} failed")
     return 1 if failures else 0
