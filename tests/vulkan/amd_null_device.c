@@ -3,11 +3,11 @@
  * null device, which compiles as for a card of the family that RADV_FORCE_FAMILY names, and runs nothing. Registers that are spilled
  * into memory, or arrays that live there, are failures; so is a module that SPIRV-Tools finds invalid.
  *
- *     vulkan_amd_null_device DRIVER FAMILY [--verbose] [--spills] [--scalars N] SCRIPT...
+ *     vulkan_amd_null_device DRIVER FAMILY [--verbose] [--spills] [--scalars N] [--force-border] [--no-fuse] SCRIPT...
  *
  * The pipelines are made by Halo's own driver for the limits of that device. What it does is watched by standing between it and
  * Vulkan. --spills: all scripts must spill, which shows that it would be seen. --scalars: so many scalar registers may be spilled;
- * they go to lanes of vector registers, not to memory, and older families have few of them. */
+ * they go to lanes of vector registers, not to memory, and older families have few of them. --force-border, --no-fuse: to compare. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,8 @@ enum { MOST_STATISTICS = 32 };
 /* Of one kernel, in the words of the driver's statistics (VK_KHR_pipeline_executable_properties). */
 #define STATISTICS(X)                                                                                       \
     X(vgprs, "VGPRs") X(sgprs, "SGPRs") X(spilled_vgprs, "Spilled VGPRs") X(spilled_sgprs, "Spilled SGPRs") \
-    X(scratch, "Scratch size") X(lds, "LDS size") X(waves, "Subgroups per SIMD") X(code, "Code size")
+    X(scratch, "Scratch size") X(lds, "LDS size") X(waves, "Subgroups per SIMD") X(code, "Code size")                     \
+    X(cycles, "Inverse Throughput")
 
 typedef struct statistics {
 #define X(name, text) uint64_t name;
@@ -32,6 +33,7 @@ typedef struct statistics {
 typedef struct gate {
     bool             verbose, wants_spills;
     uint64_t         most_scalars;
+    halo_options     options;
     VkInstance       instance;
     VkPhysicalDevice physical;
     VkDevice         device;
@@ -127,7 +129,8 @@ static void found(gate *g, int kernel, const char *what)
 
 static void print_header(void)
 {
-    printf("%-24s %-6s %4s %8s %6s %6s %6s %6s %6s %6s\n", "pipe.kernel", "module", "inv.", "tile", "words", "VGPRs", "SGPRs", "LDS", "waves", "bytes");
+    printf("%-24s %-13s %4s %8s %6s %6s %6s %6s %6s %6s %8s\n", "pipe.kernel", "module", "inv.", "tile", "words", "VGPRs", "SGPRs", "LDS", "waves", "bytes",
+           "cycles");
 }
 
 static void judge_kernel(gate *g, int kernel, uint32_t n_words)
@@ -139,8 +142,8 @@ static void judge_kernel(gate *g, int kernel, uint32_t n_words)
     snprintf(name, sizeof name, "%s.%d", g->pipe, kernel);
     snprintf(tile, sizeof tile, "%dx%d", shape[0], shape[1]);
     if (g->verbose)
-        printf("%-24s %-6s %4d %8s %6u %6" PRIu64 " %6" PRIu64 " %6" PRIu64 " %6" PRIu64 " %6" PRIu64 "\n", name, g->module, shape[2], tile, n_words,
-               s->vgprs, s->sgprs, s->lds, s->waves, s->code);
+        printf("%-24s %-13s %4d %8s %6u %6" PRIu64 " %6" PRIu64 " %6" PRIu64 " %6" PRIu64 " %6" PRIu64 " %8" PRIu64 "\n", name, g->module, shape[2], tile, n_words,
+               s->vgprs, s->sgprs, s->lds, s->waves, s->code, s->cycles);
     bool spills = s->spilled_vgprs || s->spilled_sgprs > g->most_scalars || s->scratch;
     snprintf(what, sizeof what, "%" PRIu64 " vector and %" PRIu64 " scalar registers are spilled, %" PRIu64
              " bytes of memory a wave (tile %s, %d invocations, %" PRIu64 " VGPRs)", s->spilled_vgprs, s->spilled_sgprs, s->scratch, tile, shape[2], s->vgprs);
@@ -158,7 +161,8 @@ static void check_module(gate *g, halo_program *program, bool by_words)
     const vplan_header *h = (const vplan_header *)g->code->code.plan;
     const vplan_kernel *kernels = (const vplan_kernel *)((const vplan_memory *)(h + 1) + h->n_memories);
     haloi_vulkan *made = NULL;
-    g->module = by_words ? "words" : "narrow";
+    static const char *const names[2][2] = { { "strict", "strict, words" }, { "no-fma", "no-fma, words" } };
+    g->module = names[g->options.no_fma][by_words];
     g->kernels = ARENA_ARRAY(program->memory, statistics, h->n_kernels);
     g->kernel = 0;
     g->about.storage_8bit = g->about.storage_16bit = !by_words;
@@ -197,10 +201,10 @@ static void check_pipes(halo_program *program, void *user)
     }
 }
 
-static void check_script(gate *g, const char *path)
+static void check_script(gate *g, const char *path, int no_fma)
 {
-    halo_options options = { .engine = HALO_ENGINE_NONE, .for_vulkan = 1 };
-    halo_program *program = halo_compile_file(path, &options);
+    g->options.no_fma = no_fma;
+    halo_program *program = halo_compile_file(path, &g->options);
     g->script = path;
     if (!program || !program_guard(program, check_pipes, g) || !halo_program_ok(program)) {
         char *why = program ? halo_program_messages(program) : NULL;
@@ -213,15 +217,17 @@ static void check_script(gate *g, const char *path)
 
 int main(int n, char **words)
 {
-    gate g = { 0 };
+    gate g = { .options = { .engine = HALO_ENGINE_NONE, .for_vulkan = 1 } };
     int at = 3;
-    if (n < 4) return fprintf(stderr, "vulkan_amd_null_device DRIVER FAMILY [--verbose] [--spills] [--scalars N] SCRIPT...\n"), 2;
+    if (n < 4) return fprintf(stderr, "vulkan_amd_null_device DRIVER FAMILY [--verbose] [--spills] [--scalars N] [--force-border] [--no-fuse] SCRIPT...\n"), 2;
     setenv("VK_ICD_FILENAMES", words[1], 1);
     setenv("RADV_FORCE_FAMILY", words[2], 1);
     setenv("MESA_SHADER_CACHE_DISABLE", "1", 1);
     for (; at < n && strncmp(words[at], "--", 2) == 0; at++) {
         g.verbose |= strcmp(words[at], "--verbose") == 0;
         g.wants_spills |= strcmp(words[at], "--spills") == 0;
+        g.options.force_border |= strcmp(words[at], "--force-border") == 0;
+        g.options.no_fuse |= strcmp(words[at], "--no-fuse") == 0;
         if (strcmp(words[at], "--scalars") == 0 && at + 1 < n) g.most_scalars = strtoull(words[++at], NULL, 10);
     }
     watching = &g;
@@ -230,7 +236,10 @@ int main(int n, char **words)
         return 1;
     }
     if (g.verbose) print_header();
-    for (; at < n; at++) check_script(&g, words[at]);
+    for (; at < n; at++) {
+        check_script(&g, words[at], 0);
+        check_script(&g, words[at], 1);
+    }
     close_device(&g);
     printf("%d modules, %d failures\n", g.n_modules, g.n_failures);
     return g.n_failures > 0 || g.n_modules == 0;
