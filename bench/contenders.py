@@ -100,6 +100,16 @@ def measure():
     return remade(target, stamp_of(sources + [BENCH / 'measure.h'], command), lambda: run(command))
 
 
+def vulkan():
+    """The measuring program of --on vulkan: a host of the Halo library, which is found beside the command."""
+    sources = [BENCH / 'vulkan.c', BENCH / 'pictures.c']
+    headers = [BENCH / 'measure.h', *sorted((ROOT / 'runtime/include/halo').glob('*.h'))]
+    target = OUT / 'vulkan'
+    command = ['gcc', '-std=gnu17', '-O2', '-Wall', '-Wextra', '-I', ROOT, '-I', ROOT / 'runtime/include', *sources, '-o', target,
+               f'-L{HALO.parent}', '-lhalo', f'-Wl,-rpath,{HALO.parent}', '-lm']
+    return remade(target, stamp_of(sources + headers, command), lambda: run(command))
+
+
 # --- Plain C ---
 
 def shared_headers():
