@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { OPT_STAGE = 1, OPT_AFTER, OPT_PASS, OPT_LIST, OPT_EACH, OPT_PIPE, OPT_STRICT, OPT_NO_FMA, OPT_SKIP, OPT_TARGET, OPT_CPU, OPT_TILE, OPT_NO_TUNE,
-       OPT_FORCE_BORDER, OPT_NO_FUSE, OPT_REPARSE, OPT_ON };
+       OPT_FORCE_BORDER, OPT_NO_FUSE, OPT_REPARSE, OPT_ON, OPT_LAYOUT };
 
 static const option_row rows[] = {
     {OPT_STAGE, "stage", 's', "NAME", "ast, tensor, dispatch, kernel, llvm, asm, spirv, explain ... (tensor)"},
@@ -21,6 +21,7 @@ static const option_row rows[] = {
     {OPT_TARGET, "target", 0, "TRIPLE", "for another machine"},
     {OPT_CPU, "cpu", 0, "A,B", "processors, the plainest first (this machine's)"},
     {OPT_TILE, "tile", 0, "WxH", "column block and strip height"},
+    {OPT_LAYOUT, "layout", 0, "NAME=HOW", "how an input or output lies in memory, as `halo build` has it"},
     {OPT_NO_TUNE, "no-tune", 0, NULL, "without what `halo tune` found (SCRIPT.tune)"},
     {OPT_FORCE_BORDER, "force-border", 0, NULL, "every read goes through its border map"},
     {OPT_NO_FUSE, "no-fuse", 0, NULL, "every stage is stored"},
@@ -51,7 +52,7 @@ typedef struct show_line {
     place_kind   on;
     uint64_t     given;
     halo_options compile;
-    strings      skip, cpus;
+    strings      skip, cpus, layouts;
 } show_line;
 
 static bool parse_option(show_line *line, int id, const char *value, report *r)
@@ -72,6 +73,7 @@ static bool parse_option(show_line *line, int id, const char *value, report *r)
     case OPT_SKIP:         strings_add(&line->skip, value); return true;
     case OPT_TARGET:       c->target = value; return true;
     case OPT_CPU:          strings_add_parts(&line->cpus, value); return true;
+    case OPT_LAYOUT:       strings_add_parts(&line->layouts, value); return true;
     case OPT_TILE:         return parse_tile(r, value, &c->tile_width, &c->tile_rows);
     case OPT_NO_TUNE:      line->no_tune = true; return true;
     case OPT_FORCE_BORDER: c->force_border = 1; return true;
@@ -143,6 +145,8 @@ int command_show(int argc, char **argv)
         return report_usage(&r, "--pass replays one pass on an .ir file; for a script use --after");
     line.compile.skip = line.skip.items;
     line.compile.n_skip = line.skip.count;
+    line.compile.layouts = line.layouts.items;
+    line.compile.n_layouts = line.layouts.count;
     line.compile.cpus = line.cpus.items;
     line.compile.n_cpus = line.cpus.count;
     return show(&line, argv[rest], &r);

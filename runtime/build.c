@@ -8,59 +8,6 @@
 
 /* ---- options of the backend -------------------------------------------------------------------- */
 
-static const char *const layout_names[] = {"interleaved", "planar", "bgra", "image", "sampled"};
-static_assert((int)CPU_LAYOUT_bgra == 2 && (int)VPLAN_LAYOUT_bgra == 2 && (int)VPLAN_LAYOUT_image == 3 && (int)VPLAN_LAYOUT_sampled == 4,
-              "layouts are numbered as they are named; the processor has the first three");
-
-static bool parse_layout(const char *name, int n_layouts, int32_t *layout)
-{
-    for (int i = 0; i < n_layouts; i++)
-        if (strcmp(name, layout_names[i]) == 0) {
-            *layout = i;
-            return true;
-        }
-    return false;
-}
-
-/* "src=planar": the picture's place among inputs and outputs. */
-static bool set_layout(halo_program *program, const tensor_pipe *pipe, const char *option, int32_t *layouts)
-{
-    bool vulkan = program_for_vulkan(program);
-    const char *equals = strchr(option, '=');
-    size_t n = equals ? (size_t)(equals - option) : 0;
-    int32_t layout;
-    if (!equals || !parse_layout(equals + 1, vulkan ? 5 : 3, &layout)) {
-        diag_add(&program->messages, DIAG_E0552, (span){0}, "the layout `%s` is not understood", option);
-        diag_help(&program->messages, vulkan ? "write NAME=interleaved, NAME=planar, NAME=bgra, NAME=image or NAME=sampled"
-                                             : "write NAME=interleaved, NAME=planar or NAME=bgra");
-        return false;
-    }
-    for (uint32_t i = 0; i < pipe->n_inputs + pipe->outputs.count; i++) {
-        const char *name = i < pipe->n_inputs ? stage_at(pipe, i + 1)->name : pipe->outputs.items[i - pipe->n_inputs].name;
-        if (strlen(name) == n && memcmp(name, option, n) == 0) {
-            layouts[i] = layout;
-            return true;
-        }
-    }
-    diag_add(&program->messages, DIAG_E0552, (span){0}, "`%s` has no input or output `%.*s`", pipe->name, (int)n, option);
-    return false;
-}
-
-/* One for every input, then for every output; NULL in *layouts when none was given. */
-static bool read_layouts(halo_program *program, const tensor_pipe *pipe, const int32_t **layouts)
-{
-    const halo_options *o = &program->options;
-    *layouts = NULL;
-    if (o->n_layouts == 0)
-        return true;
-    int32_t *all = ARENA_ARRAY(program->memory, int32_t, pipe->n_inputs + pipe->outputs.count);
-    for (size_t i = 0; i < o->n_layouts; i++)
-        if (!set_layout(program, pipe, o->layouts[i], all))
-            return false;
-    *layouts = all;
-    return true;
-}
-
 static_assert((int)HALO_STREAM_ALWAYS == CPU_STREAM_always && (int)HALO_STREAM_NEVER == CPU_STREAM_never, "choices keep their numbers");
 
 bool program_cpu_options(halo_program *program, const tensor_pipe *pipe, cpu_options *options)
@@ -70,8 +17,10 @@ bool program_cpu_options(halo_program *program, const tensor_pipe *pipe, cpu_opt
                              .force_border = o->force_border, .tile_width = o->tile_width, .tile_rows = o->tile_rows,
                              .stream = (cpu_stream)o->stream, .tunings = program->tunings, .n_tunings = program->n_tunings};
     const int32_t *layouts;
-    if (!read_layouts(program, pipe, &layouts) || !layouts)
-        return layouts || o->n_layouts == 0;
+    if (!program_layouts(program, pipe, &layouts))
+        return false;
+    if (!layouts)
+        return true;
     cpu_layout *all = ARENA_ARRAY(program->memory, cpu_layout, pipe->n_inputs + pipe->outputs.count);
     for (uint32_t i = 0; i < pipe->n_inputs + pipe->outputs.count; i++)
         all[i] = (cpu_layout)layouts[i];
@@ -84,7 +33,7 @@ bool program_vulkan_options(halo_program *program, const tensor_pipe *pipe, vulk
     const halo_options *o = &program->options;
     *options = (vulkan_options){.no_fuse = o->no_fuse, .force_border = o->force_border, .tile_width = o->tile_width,
                                 .tile_height = o->tile_rows, .debug = o->debug, .triple = o->target};
-    return read_layouts(program, pipe, &options->layouts);
+    return program_layouts(program, pipe, &options->layouts);
 }
 
 /* ---- objects and headers ------------------------------------------------------------------------ */
@@ -149,9 +98,6 @@ static bool build_for_vulkan(halo_program *program, tensor_pipe **pipes, uint32_
         return vulkan_object(pipes, n, &options, &r->out, &program->messages);
     if (r->form != FORM_HEADER)
         return build_modules(program, pipes[0], &options, r);
-    for (uint32_t i = 0; i < n; i++)
-        if (!vulkan_layouts_fit(pipes[i], options.layouts, &program->messages))
-            return false;
     vulkan_header(pipes, n, &options, r->name, &r->out);
     return program->messages.n_errors == 0;
 }

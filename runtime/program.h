@@ -58,6 +58,8 @@ const char *tuning_processor(const halo_program *program, size_t which, const ch
 /* Adds the passes to skip for a pipe: those that all processors aimed at are better off without. */
 void tuning_skips(halo_program *program, const char *pipe, const char *cpu, bool *skip);
 
+/* layouts.c: VPLAN_LAYOUT_ numbers, one per input, then per output; NULL when the options name none. False with diagnostics. */
+bool program_layouts(halo_program *program, const tensor_pipe *pipe, const int32_t **layouts);
 /* The backend's options for one pipe; false with diagnostics (a layout of something that the pipe doesn't have). */
 bool program_cpu_options(halo_program *program, const tensor_pipe *pipe, cpu_options *options);
 bool program_vulkan_options(halo_program *program, const tensor_pipe *pipe, vulkan_options *options);

@@ -2,6 +2,7 @@
  * The schedule as text: `dispatch` (what lowering would fuse), `kernel` (what each kernel makes, where, and how far it reads),
  * `spirv` (the modules, disassembled), `explain` (for people: what was fused and cut, and why). */
 #include "backends/vulkan/compile.h"
+#include "backends/vulkan/images.h"
 
 #include <spirv-tools/libspirv.h>
 #include <string.h>
@@ -67,6 +68,14 @@ static void slots_text(vulkan_schedule *s, const vulkan_kernel *k, text *out)
     }
 }
 
+static void layout_text(vulkan_schedule *s, const vulkan_memory *m, text *out)
+{
+    static const char *const NAMES[] = { [VPLAN_LAYOUT_planar] = "planar", [VPLAN_LAYOUT_bgra] = "bgra", [VPLAN_LAYOUT_image] = "image",
+                                         [VPLAN_LAYOUT_sampled] = "sampled" };
+    if (m->layout != VPLAN_LAYOUT_interleaved) text_printf(out, " %s", NAMES[m->layout]);
+    if (vulkan_is_image(m)) text_printf(out, " %s", vulkan_format_of(stage_at(s->pipe, m->stage)->type)->name);
+}
+
 static void kernel_text(vulkan_schedule *s, text *out)
 {
     for (uint32_t k = 0; k < s->kernels.count; k++) {
@@ -74,8 +83,10 @@ static void kernel_text(vulkan_schedule *s, text *out)
         text_printf(out, "kernel 1 @%s.%u bodies=%d granule=%d {\n", s->pipe->name, k, kernel->variants, kernel->granule);
         for (uint32_t j = 0; j < kernel->bindings.count; j++) {
             int memory = kernel->bindings.items[j].memory;
-            text_printf(out, "  binding %u %s%s%s\n", j, memory < 0 ? "" : "%", memory < 0 ? "arguments" : name_of(s, s->memories.items[memory].stage),
+            text_printf(out, "  binding %u %s%s%s", j, memory < 0 ? "" : "%", memory < 0 ? "arguments" : name_of(s, s->memories.items[memory].stage),
                         kernel->bindings.items[j].is_written ? " written" : "");
+            if (memory >= 0) layout_text(s, &s->memories.items[memory], out);
+            text_string(out, "\n");
         }
         slots_text(s, kernel, out);
         for (uint32_t j = 0; j < kernel->stages.count; j++) stage_text(s, kernel, (int)j, out);

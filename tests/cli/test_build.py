@@ -71,6 +71,8 @@ class Libraries(HaloTest):
         self.halo("build", "gain.pipe", status=2, says="-o FILE.a")
         self.halo("build", "gain.pipe", "-o", "gain.dll", status=2, says=".a .so .o")
         self.halo("build", "gain.pipe", "-o", "g.a", "--layout", "src=sideways", status=1, says="NAME=planar")
+        self.halo("build", "gain.pipe", "-o", "g.a", "--layout", "src=image", status=1, says=["for the processor", "--vulkan", "src=planar"])
+        self.halo("build", "gain.pipe", "-o", "g.a", "--layout", "src=bgra", status=1, says="blue first is for 3 and 4")
         self.halo("build", "gain.pipe", "-o", "g.a", "--layout", "scr=planar", status=1, says="no input or output `scr`")
         self.halo("build", "pipes.pipe", "-o", "g.a", "--layout", "src=planar", status=1, says="--pipe")
         self.halo("build", "gain.pipe", "-o", "g.a", "--cpu", "z80", status=1, says="z80")

@@ -76,6 +76,21 @@ class Options(HaloTest):
         self.halo(*run, "--on", "vulkan", "--max-workgroups", "0", status=2, says="from 1 on")
         self.assertFalse(self.exists("o.pgm"))
 
+    def test_layouts(self):
+        show = ("show", "grey.pipe", "--on", "vulkan", "--stage", "kernel", "--layout")
+        text = self.halo(*show, "src=sampled,out=image").stdout
+        self.assertIn("%src sampled VK_FORMAT_R8_UNORM\n", text)
+        self.assertRegex(text, r"written image VK_FORMAT_R8_UNORM\n")
+        text = self.halo("show", "grey.pipe", "--on", "vulkan", "--stage", "spirv", "--layout", "src=sampled,out=image").stdout
+        for word in ("OpImageFetch", "OpImageWrite", "StorageImageExtendedFormats"):
+            self.assertIn(word, text)
+        self.halo(*show, "src=imag", status=1, says=["`src=imag` is not understood", "NAME=sampled"])
+        self.halo(*show, "out=sampled", status=1, says=["E0552", "only read", "out=image"])
+        self.write("whole.pipe", "pipe p(src: image i32, cube: u8[W, H, N]) -> image u8 { return u8(src + i32(cube[0, 0, 0])) }\n")
+        show = ("show", "whole.pipe", "--on", "vulkan", "--stage", "kernel", "--layout")
+        self.halo(*show, "src=image", status=1, says=["whole.pipe:1:8: error[E0552]", "the i32 of `src`", "u8, u16, f16 and f32"])
+        self.halo(*show, "cube=sampled", status=1, says=["whole.pipe:1:24: error[E0552]", "3 dimensions", "cube=interleaved"])
+
     def test_texts(self):
         for stage, words in (("dispatch", "out"), ("kernel", "kernel"), ("spirv", "OpEntryPoint GLCompute"), ("explain", "vulkan")):
             self.assertIn(words, self.halo("show", "gain.pipe", "--on", "vulkan", "--stage", stage).stdout)
