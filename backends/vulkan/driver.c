@@ -192,6 +192,16 @@ static void count_descriptors(const call *c, halo_vulkan_needs *needs)
     }
 }
 
+static void add_image_usage(const call *c, halo_vulkan_needs *needs)
+{
+    for (int k = 0; k < c->plan.header->n_memories; k++) {
+        const vplan_memory *m = &c->plan.memories[k];
+        VkImageUsageFlags *usage = m->role == VPLAN_ROLE_input ? &needs->input_image_usage : &needs->output_image_usage;
+        if (m->layout == VPLAN_LAYOUT_image) *usage |= VK_IMAGE_USAGE_STORAGE_BIT;
+        if (m->layout == VPLAN_LAYOUT_sampled) *usage |= VK_IMAGE_USAGE_SAMPLED_BIT;
+    }
+}
+
 static int fill_needs(const call *c, halo_vulkan_needs *needs)
 {
     int64_t workgroups = all_workgroups(c);
@@ -208,6 +218,7 @@ static int fill_needs(const call *c, halo_vulkan_needs *needs)
         needs->first_stages |= VK_PIPELINE_STAGE_TRANSFER_BIT;
         needs->first_accesses |= VK_ACCESS_TRANSFER_WRITE_BIT;
     }
+    add_image_usage(c, needs);
     count_descriptors(c, needs);
     return HALO_OK;
 }

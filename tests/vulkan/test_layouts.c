@@ -102,6 +102,11 @@ static VkDescriptorPool pool_for(test_device *d, const halo_vulkan_needs *needs)
     return pool;
 }
 
+static VkImageUsageFlags usage_of(const picture *p)
+{
+    return p->layout == IMAGE ? VK_IMAGE_USAGE_STORAGE_BIT : p->layout == SAMPLED ? VK_IMAGE_USAGE_SAMPLED_BIT : 0;
+}
+
 /* What the driver says to it; the pictures are copied both ways in between. */
 static int record(program *p, picture *in, picture *out, const halo_part *part)
 {
@@ -110,6 +115,8 @@ static int record(program *p, picture *in, picture *out, const halo_part *part)
     halo_vulkan_needs needs;
     int result = haloi_vulkan_needs(p->v, inputs, p->module->code.defaults, part, &needs, NULL);
     if (result != HALO_OK) return result;
+    assert_int_equal(needs.input_image_usage, usage_of(in));
+    assert_int_equal(needs.output_image_usage, usage_of(out));
     test_buffer scratch = test_buffer_new(d, needs.scratch_bytes + 16);
     halo_vulkan_resources resources = { pool_for(d, &needs), scratch.buffer, 0 };
     VkCommandBuffer commands = commands_begin(d);
@@ -290,6 +297,31 @@ static void domains_begin_at_pixel_0(void **state)
     program_free(p);
 }
 
+/* Of a sampled image only the numbers count, not how they lie: here a view exchanges red and blue. */
+static void sampled_views_may_swizzle(void **state)
+{
+    fixture *f = *state;
+    if (!f->is_open) skip();
+    program *p = program_new(f, "pipe p(src: image u8x3) -> image u8x3 {\n    return src\n}\n");
+    test_device *d = &f->device;
+    uint8_t *pixels = random_pixels(p->from, 12, 3), got[36];
+    create(p, SAMPLED, IN_ROWS);
+    picture in = picture_new(d, SAMPLED, p->from, 4, 3), out = picture_new(d, IN_ROWS, p->to, 4, 3);
+    VkImageViewCreateInfo view = { .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO, .image = in.image, .viewType = VK_IMAGE_VIEW_TYPE_2D,
+        .format = VK_FORMAT_R8G8B8A8_UNORM, .components = { VK_COMPONENT_SWIZZLE_B, VK_COMPONENT_SWIZZLE_G, VK_COMPONENT_SWIZZLE_R, VK_COMPONENT_SWIZZLE_ONE },
+        .subresourceRange = { VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1 } };
+    vkDestroyImageView(d->device, in.abi.view, NULL);
+    assert_int_equal(vkCreateImageView(d->device, &view, NULL, &in.abi.view), VK_SUCCESS);
+    picture_put(&in, p->from, pixels);
+    assert_int_equal(record(p, &in, &out, NULL), HALO_OK);
+    picture_get(&out, p->to, got);
+    for (int k = 0; k < 36; k++) assert_int_equal(got[k], pixels[k - k % 3 + 2 - k % 3]);
+    picture_free(d, &in);
+    picture_free(d, &out);
+    free(pixels);
+    program_free(p);
+}
+
 static void parts_leave_the_rest_alone(void **state)
 {
     fixture *f = *state;
@@ -412,6 +444,7 @@ int main(void)
         cmocka_unit_test(a_stencil_over_every_kind_of_image),
         cmocka_unit_test(every_value_goes_into_an_image_and_comes_out_of_one),
         cmocka_unit_test(domains_begin_at_pixel_0),
+        cmocka_unit_test(sampled_views_may_swizzle),
         cmocka_unit_test(parts_leave_the_rest_alone),
         cmocka_unit_test(planes_and_blue_first),
         cmocka_unit_test(calls_that_are_refused),

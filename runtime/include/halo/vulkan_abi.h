@@ -19,9 +19,12 @@ typedef struct halo_vulkan_image {
     int64_t      stride[5];    /* bytes from one pixel to the next along each dimension; may be negative */
     int32_t      padded_rows;  /* outputs: the bytes from a row's end to the next whole word are the library's to overwrite. Only
                                 * devices without 8 or 16-bit storage want this, for rows whose length is no multiple of 4 */
-    VkImageView  view;         /* for images: 2-D, one level, one layer; in layout GENERAL (storage) or SHADER_READ_ONLY_OPTIMAL or
-                                * GENERAL (sampled) whenever the recorded commands run; `extent` as above, buffer fields 0 */
-    VkImageLayout view_layout; /* sampled: which of the two; 0: SHADER_READ_ONLY_OPTIMAL */
+    VkImageView  view;         /* for images: 2-D, one level, one layer, with pixel (0, 0, ...) at (0, 0); buffer fields are 0. A storage
+                                * image has the format that NAME_vulkan.h says; a sampled one that, or another whose components are the
+                                * same numbers (B8G8R8A8_UNORM, say). In layout GENERAL, if sampled in `view_layout`, whenever the
+                                * recorded commands run. Of an output no view overlaps an input or other output: only equal views are
+                                * found out */
+    VkImageLayout view_layout; /* sampled: GENERAL, or 0 for SHADER_READ_ONLY_OPTIMAL */
 } halo_vulkan_image;
 
 /* What the library may count on. */
@@ -43,7 +46,8 @@ typedef struct halo_vulkan_needs {
     VkDeviceSize scratch_bytes;          /* of a buffer with scratch_usage; 0: none */
     VkDeviceSize scratch_alignment;      /* of the offset into it */
     VkBufferUsageFlags scratch_usage;
-    VkBufferUsageFlags input_usage, output_usage;
+    VkBufferUsageFlags input_usage, output_usage;                        /* of those in buffers */
+    VkImageUsageFlags  input_image_usage, output_image_usage;            /* of those in images, taken together */
     uint32_t sets, storage_buffers, storage_images, sampled_images;      /* in a pool, for one recording */
     uint64_t workgroups;                 /* of all dispatches, one after another: what halo_vulkan_slice counts */
     /* First use and last write of inputs, outputs and scratch: for the host's barriers around the recorded commands. */
