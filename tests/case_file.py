@@ -52,7 +52,7 @@ def sections(text):
     return found
 
 
-KINDS = ("script", "file", "switch", "run", "input", "param", "pipe", "output", "error")
+KINDS = ("script", "file", "switch", "contracted", "run", "input", "param", "pipe", "output", "error")
 
 
 def new_run():
@@ -63,7 +63,7 @@ def read_case(path):
     """A case: script, files, switches and runs."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    case = SimpleNamespace(path=path, script=None, files={}, switches=[], runs=[new_run()])
+    case = SimpleNamespace(path=path, script=None, files={}, switches=[], contracted=False, runs=[new_run()])
     for kind, argument, lines in sections(text):
         words = " ".join(lines).split()
         run = case.runs[-1]
@@ -73,6 +73,8 @@ def read_case(path):
             case.files[argument] = "\n".join(lines).rstrip("\n") + "\n"
         elif kind == "switch":
             case.switches.append(argument)
+        elif kind == "contracted":
+            case.contracted = True
         elif kind == "run":
             if run.outputs or run.error:
                 case.runs.append(new_run())

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs every file of tests/cases through `halo run`, compiled and interpreted, and through the Python evaluator.
 
-    tests/run_cases.py --halo build/halo [--only WORD] [--switch=--no-fuse ...]
+    tests/run_cases.py --halo build/halo [--only WORD] [--on vulkan] [--switch=--no-fuse ...]
 
 Exit status 1 if a case fails; each failure names the case, the way it was run and the first difference.
 """
@@ -81,6 +81,10 @@ def check_error(run, done):
 
 def ways(options):
     """The ways a case is run: (name, function of case, run and folder)."""
+    if options.on == "vulkan":
+        switches = ["--on", "vulkan", "--validate"] + options.switch
+        yield "vulkan", lambda case, run, folder: run_halo(options, case, run, folder, switches)
+        return
     yield "reference", run_reference
     for name, extra in (("compiled", []), ("streamed", ["--stream", "always"]), ("interpreted", ["--interpret"])):
         yield name, lambda case, run, folder, extra=extra: run_halo(options, case, run, folder, extra + options.switch)
@@ -90,6 +94,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--halo", required=True, help="the command to test")
     parser.add_argument("--only", default="", help="cases whose name contains this")
+    parser.add_argument("--on", choices=("cpu", "vulkan"), default="cpu", help="vulkan: on a device alone")
     parser.add_argument("--switch", action="append", default=[], help="passed on to halo run")
     options = parser.parse_args()
     count = failures = 0
@@ -98,6 +103,8 @@ def main():
         if options.only not in name:
             continue
         case = read_case(path)
+        if options.on == "vulkan" and case.contracted:
+            continue
         for number, run in enumerate(case.runs, 1):
             for way, function in ways(options):
                 count += 1
