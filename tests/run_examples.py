@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks every example, and every function of the prelude, against pictures computed independently in Python.
 
-    tests/run_examples.py --halo build/halo [--only WORD] [--switch=--strict ...]
+    tests/run_examples.py --halo build/halo [--only WORD] [--no-prelude] [--on vulkan] [--switch=--strict ...]
 
 Exit status 1 if a case fails; each failure names the case and its first wrong pixel.
 """
@@ -47,10 +47,17 @@ def main():
     parser.add_argument("--halo", required=True, help="the command to test")
     parser.add_argument("--only", default="", help="cases whose name contains this")
     parser.add_argument("--switch", action="append", default=[], help="passed on to halo run")
+    parser.add_argument("--no-prelude", action="store_true", help="the examples alone")
+    parser.add_argument("--on", choices=("cpu", "vulkan"), default="cpu", help="where scripts run")
     options = parser.parse_args()
+    if options.on == "vulkan":
+        if subprocess.run([options.halo, "devices"], capture_output=True, check=False).returncode != 0:
+            print("SKIPPED: there is no Vulkan device (Debian: mesa-vulkan-drivers)")
+            return 0
+        options.switch += ["--on", "vulkan"]
     count, failures, tested = 0, 0, set()
     with tempfile.TemporaryDirectory() as folder:
-        for case in list(cases.cases(folder)) + list(prelude_cases.cases(folder)):
+        for case in list(cases.cases(folder)) + ([] if options.no_prelude else list(prelude_cases.cases(folder))):
             tested.add(case.script)
             if options.only not in case.name:
                 continue
