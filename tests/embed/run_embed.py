@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Builds and runs the programs of examples/embed_*.c as a host would: the ahead-of-time one under ASan, UBSan and TSan.
+"""Builds and runs the programs of examples/embed_*.c as a host would: the ahead-of-time one under ASan, UBSan and TSan, that for
+Vulkan under ASan, UBSan and the validation layer, any message of which is a failure.
 
     tests/embed/run_embed.py --halo build/halo [--runtime build/embed_runtime] [--cc cc] [--cxx c++]
 
@@ -21,8 +22,8 @@ from files import write_picture        # noqa: E402
 failures = []
 
 
-def run(*command):
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+def run(*command, **environment):
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env={**os.environ, **environment})
 
 
 def expect(condition, what, done=None):
@@ -87,6 +88,42 @@ def aot(options, folder):
         expect(done.returncode == 0, f"the header compiles as {standard}", done)
 
 
+def check_vulkan(program, name, source, expected, folder, submissions):
+    """The layer writes what it has to say to stdout."""
+    out = os.path.join(folder, f"{name}_{submissions}.ppm")
+    done = run(program, source, out, "2.0", "1.5", submissions, ASAN_OPTIONS="detect_leaks=0", VK_INSTANCE_LAYERS="VK_LAYER_KHRONOS_validation",
+               VK_LAYER_ENABLES="VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT")
+    expect(done.returncode == 0 and content(out) == expected, f"{name} writes what halo run writes, in {submissions} submissions", done)
+    expect(not done.stdout and "Validation" not in done.stderr, f"{name} is no business of the validation layer", done)
+    expect("ms on the device" in done.stderr, f"{name} measures", done)
+
+
+def vulkan(options, folder):
+    source, wanted = os.path.join(folder, "v.ppm"), os.path.join(folder, "v_wanted.ppm")
+    write_picture(source, picture(215, 133, 3, "embed"))
+    script, header = os.path.join(ROOT, "examples", "unsharp.pipe"), os.path.join(folder, "unsharp_vulkan.h")
+    done = run(options.halo, "run", script, source, "sigma=2.0", "amount=1.5", "--strict", "-o", wanted)
+    expect(done.returncode == 0, "halo run --strict examples/unsharp.pipe", done)
+    done = run(options.halo, "build", script, "--vulkan", "-o", os.path.join(folder, "unsharp_vulkan.a"), "--header", header)
+    expect(done.returncode == 0, "halo build --vulkan examples/unsharp.pipe", done)
+    for compiler, language, standard in ((options.cc, "c", "c99"), (options.cxx, "c++", "c++11")):
+        done = run(compiler, f"-std={standard}", "-pedantic", "-Wall", "-Wextra", "-Werror", "-x", language, "-fsyntax-only", header)
+        expect(done.returncode == 0, f"the header for Vulkan compiles as {standard}", done)
+    program = os.path.join(folder, "sharpen_vulkan")
+    done = run(options.cc, "-std=c17", "-Wall", "-Wextra", "-Werror", "-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all",
+               "-I", folder, "-o", program, os.path.join(ROOT, "examples", "embed_vulkan.c"), os.path.join(folder, "unsharp_vulkan.a"), "-lvulkan")
+    expect(done.returncode == 0, "embed_vulkan compiles", done)
+    if failures:
+        return
+    if run(options.halo, "devices").returncode != 0:
+        print("*** no Vulkan device: embed_vulkan was only compiled, its run is SKIPPED")
+        return
+    for submissions in ("1", "7"):
+        check_vulkan(program, "embed_vulkan", source, content(wanted), folder, submissions)
+    done = run(program, source, os.path.join(folder, "no.ppm"), "99", ASAN_OPTIONS="detect_leaks=0")
+    expect(done.returncode == 1 and "parameter" in done.stderr, "embed_vulkan says that a parameter is out of range", done)
+
+
 def runtime(options, folder):
     source, wanted, out = (os.path.join(folder, name) for name in ("r.ppm", "r_wanted.ppm", "r_out.ppm"))
     write_picture(source, picture(61, 43, 3, "embed"))
@@ -117,6 +154,7 @@ def main():
         aot(options, folder)
         if options.runtime:
             runtime(options, folder)
+        vulkan(options, folder)
     print(f"{len(failures)} failed" if failures else "all passed")
     return 1 if failures else 0
 
