@@ -174,7 +174,7 @@ static int parse_line(run_line *line, int argc, char **argv)
         else if (!parse_option(line, id, value))
             return EXIT_USAGE;
     }
-    if (batch && (line->report->capture || rest < argc))
+    if (batch && (line->report->capture || rest < argc || line->given))
         return report_usage(line->report, "--batch stands alone");
     if (batch)
         return run_batch(batch, run_arguments, line->kept);

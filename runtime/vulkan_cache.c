@@ -11,7 +11,8 @@
 
 typedef struct cache_head { char magic[8]; uint64_t hash, bytes; } cache_head;
 static const char magic[8] = "HALOVK1";
-enum { VULKAN_HEAD = 32 };               /* length, version, vendor, device, UUID: VkPipelineCacheHeaderVersionOne */
+enum { VULKAN_HEAD = 32,                 /* length, version, vendor, device, UUID: VkPipelineCacheHeaderVersionOne */
+       MOST_BYTES = 64 << 20 };          /* a larger file begins anew: nothing else ever leaves it */
 
 /* FNV-1a. */
 static uint64_t hash_of(const unsigned char *bytes, size_t n)
@@ -57,7 +58,7 @@ static char *path_in(const char *folder, const VkPhysicalDeviceProperties *p)
 /* Where Vulkan's own part begins in the file's bytes; NULL: this isn't what this device wrote. */
 static const unsigned char *check(const unsigned char *file, size_t n, const VkPhysicalDeviceProperties *p, cache_head *head)
 {
-    if (n < sizeof *head + VULKAN_HEAD)
+    if (n < sizeof *head + VULKAN_HEAD || n > MOST_BYTES)
         return NULL;
     memcpy(head, file, sizeof *head);
     const unsigned char *body = file + sizeof *head;

@@ -211,3 +211,4 @@ class Batches(HaloTest):
         self.assertEqual(self.halo("run", "--batch", "-", stdin="grey.pipe a.pgm -o 1.pgm\n").stdout, "ok\n")
         self.halo("run", "--batch", "none", status=1, says="none: No such file")
         self.halo("run", "--batch", "lines", "grey.pipe", status=2, says="stands alone")
+        self.halo("run", "--batch", "lines", "--strict", status=2, says="stands alone")

@@ -277,7 +277,7 @@ halo_exec     halo_threads_exec(halo_threads *threads);
 
 /* ---- looking inside -------------------------------------------------------------------------- */
 
-/* Stages on the way to machine code, all as text: "ast", "tensor", "dispatch", "kernel", "llvm", "asm", and "explain",
+/* Stages on the way to machine code, all as text: "ast", "tensor", "dispatch", "kernel", "spirv", "llvm", "asm", and "explain",
  * "explain-json": what was fused, split and buffered, and why; "choices": lines for a tuning file. A row of {name, what it is} each; NULL beyond the last. */
 const char *const *halo_stage_at(size_t which);
 
