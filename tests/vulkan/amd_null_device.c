@@ -28,6 +28,7 @@ typedef struct statistics {
 #define X(name, text) uint64_t name;
     STATISTICS(X)
 #undef X
+    double ms;                                 /* what making the pipeline took */
 } statistics;
 
 typedef struct gate {
@@ -73,8 +74,13 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_and_look(VkDevice device, VkPipelin
 {
     VkComputePipelineCreateInfo with = *info;
     with.flags |= VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR;
+    double start = vulkan_now_ms();
     VkResult result = n == 1 ? watching->create(device, cache, 1, &with, allocator, pipeline) : VK_ERROR_UNKNOWN;
-    if (result == VK_SUCCESS) read_statistics(watching, *pipeline, &watching->kernels[watching->kernel++]);
+    statistics *made = &watching->kernels[watching->kernel];
+    made->ms = vulkan_now_ms() - start;
+    if (result != VK_SUCCESS) return result;
+    read_statistics(watching, *pipeline, made);
+    watching->kernel++;
     return result;
 }
 
@@ -129,8 +135,8 @@ static void found(gate *g, int kernel, const char *what)
 
 static void print_header(void)
 {
-    printf("%-24s %-13s %4s %8s %6s %6s %6s %6s %6s %6s %8s\n", "pipe.kernel", "module", "inv.", "tile", "words", "VGPRs", "SGPRs", "LDS", "waves", "bytes",
-           "cycles");
+    printf("%-24s %-13s %4s %8s %6s %6s %6s %6s %6s %6s %8s %6s\n", "pipe.kernel", "module", "inv.", "tile", "words", "VGPRs", "SGPRs", "LDS", "waves", "bytes",
+           "cycles", "ms");
 }
 
 static void judge_kernel(gate *g, int kernel, uint32_t n_words)
@@ -142,8 +148,8 @@ static void judge_kernel(gate *g, int kernel, uint32_t n_words)
     snprintf(name, sizeof name, "%s.%d", g->pipe, kernel);
     snprintf(tile, sizeof tile, "%dx%d", shape[0], shape[1]);
     if (g->verbose)
-        printf("%-24s %-13s %4d %8s %6u %6" PRIu64 " %6" PRIu64 " %6" PRIu64 " %6" PRIu64 " %6" PRIu64 " %8" PRIu64 "\n", name, g->module, shape[2], tile, n_words,
-               s->vgprs, s->sgprs, s->lds, s->waves, s->code, s->cycles);
+        printf("%-24s %-13s %4d %8s %6u %6" PRIu64 " %6" PRIu64 " %6" PRIu64 " %6" PRIu64 " %6" PRIu64 " %8" PRIu64 " %6.1f\n", name, g->module, shape[2], tile, n_words,
+               s->vgprs, s->sgprs, s->lds, s->waves, s->code, s->cycles, s->ms);
     bool spills = s->spilled_vgprs || s->spilled_sgprs > g->most_scalars || s->scratch;
     snprintf(what, sizeof what, "%" PRIu64 " vector and %" PRIu64 " scalar registers are spilled, %" PRIu64
              " bytes of memory a wave (tile %s, %d invocations, %" PRIu64 " VGPRs)", s->spilled_vgprs, s->spilled_sgprs, s->scratch, tile, shape[2], s->vgprs);
