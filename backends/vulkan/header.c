@@ -95,9 +95,9 @@ static void functions(text *out, const tensor_pipe *p)
     text_free(&all);
     text_printf(out, ");\n/* Of the inputs only extents are looked at; `part` NULL: all. */\nint %s_vulkan_needs(const %s_vulkan *made", name, name);
     header_arguments(out, p, "const halo_vulkan_image *", NULL);
-    text_printf(out, ", const halo_part *part, halo_vulkan_needs *needs);\nint %s_vulkan_record(const %s_vulkan *v, VkCommandBuffer commands", name, name);
+    text_printf(out, ", const halo_part *part, halo_vulkan_needs *needs);\nint %s_vulkan_record(const %s_vulkan *made, VkCommandBuffer commands", name, name);
     header_arguments(out, p, "const halo_vulkan_image *", "const halo_vulkan_image *");
-    text_printf(out, ",\n    const halo_vulkan_resources *resources);\nint %s_vulkan_record_part(const %s_vulkan *v, VkCommandBuffer commands", name, name);
+    text_printf(out, ",\n    const halo_vulkan_resources *resources);\nint %s_vulkan_record_part(const %s_vulkan *made, VkCommandBuffer commands", name, name);
     header_arguments(out, p, "const halo_vulkan_image *", "const halo_vulkan_image *");
     text_printf(out, ",\n    const halo_part *part, const halo_vulkan_slice *slice, const halo_vulkan_resources *resources);\n"
                      "const char *%s_vulkan_error(int code);\n\n", name);

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What a generated library is made of: its symbols, its headers in C and C++, several processors, strict.
+"""What a generated library is made of: its symbols, its headers in C and C++, several processors, strict, Vulkan.
 
     tests/abi/check_libraries.py --halo build/halo [--cc cc] [--cxx c++]
 """
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -16,6 +17,7 @@ EXAMPLES = ("blur", "bokeh", "lens", "lut3d", "sep43")
 # All that an object may ask of its host's C library.
 ALLOWED = {"malloc", "free", "memcpy", "memset", "memmove"}
 SUFFIXES = {"", "_part", "_needs", "_size", "_error", "_defaults"}
+VULKAN_SUFFIXES = {"_vulkan_" + s for s in ("create", "destroy", "missing", "size", "needs", "record", "record_part", "error")} | {"_defaults"}
 
 failures = []
 
@@ -82,13 +84,13 @@ def writable_bytes(path):
     return total
 
 
-def check_symbols(shop, name, pipes, what):
+def check_symbols(shop, name, pipes, what, suffixes=frozenset(SUFFIXES)):
     undefined, defined = symbols(shop.path(name + ".o"))
     expect(undefined <= ALLOWED, f"{what} depends on {sorted(undefined - ALLOWED)}")
-    strange = {s for s in defined if not any(s == pipe + suffix for pipe in pipes for suffix in SUFFIXES)}
+    strange = {s for s in defined if not any(s == pipe + suffix for pipe in pipes for suffix in suffixes)}
     expect(not strange, f"{what} exports {sorted(strange)}")
     for pipe in pipes:
-        expect({pipe + s for s in SUFFIXES - {"_defaults", "_needs"}} <= defined, f"{what} exports the functions of {pipe}")
+        expect({pipe + s for s in suffixes - {"_defaults", "_needs"}} <= defined, f"{what} exports the functions of {pipe}")
     expect(writable_bytes(shop.path(name + ".o")) == 0, f"{what} has writable data")
 
 
@@ -182,6 +184,71 @@ def targets(shop):
                f"--target {target} is refused with one that works", done)
 
 
+# Both libraries of every pipe in one program, each asked for a function; that the defaults are one object is seen by their place.
+BESIDE = """#include "{0}.h"
+#include "{0}_vulkan.h"
+#include <stdio.h>
+int main(void)
+{{
+    static halo_vulkan_device nothing;
+{1}
+    return 0;
+}}
+"""
+
+
+def guarded(path, guard):
+    with open(path, encoding="ascii") as file:
+        text = file.read()
+    return text[text.index(f"#ifndef {guard}"):text.rindex("#endif\n#endif")]
+
+
+def vulkan(shop):
+    """Vulkan libraries: their symbols, and headers beside those for the processor."""
+    include = os.path.join(ROOT, "runtime", "include", "halo")
+    for script in (example("unsharp"), os.path.join(HERE, "filters.pipe")):
+        name, pipes = os.path.splitext(os.path.basename(script))[0], pipes_of(script)
+        if not shop.build(script, name) or not shop.build(script, name + "_vulkan", "--vulkan"):
+            continue
+        check_symbols(shop, name + "_vulkan", pipes, f"{name} for Vulkan", frozenset(VULKAN_SUFFIXES))
+        with open(shop.path(name + "_vulkan.h"), encoding="ascii") as file:
+            header = file.read()
+        for text in (guarded(os.path.join(include, "abi.h"), "HALO_ABI_1"), guarded(os.path.join(include, "vulkan_abi.h"), "HALO_VULKAN_ABI_1")):
+            expect(text in header, f"{name}_vulkan.h has the words of the public headers")
+        calls = "\n".join(f'    if (!{pipe}_vulkan_missing(&nothing) || !*{pipe}_error(HALO_OK) || !*{pipe}_vulkan_error(HALO_OK)) return puts("{pipe}");'
+                          for pipe in pipes)
+        for language, standard in (("c", "c99"), ("c", "c17"), ("c++", "c++11"), ("c++", "c++17")):
+            done = shop.compile(language, standard, shop.write("beside." + language, BESIDE.format(name, calls)), shop.path(name + ".o"),
+                                shop.path(name + "_vulkan.o"), "-o", shop.path("beside"))
+            expect(done.returncode == 0, f"{name} for the processor and for Vulkan in one program ({standard})", done)
+        done = run(shop.path("beside"))
+        expect(done.returncode == 0, f"a device that can do nothing lacks something for every pipe of {name}", done)
+
+
+def modules(shop):
+    """The bare modules and what is said of them."""
+    for name in ("blur", "unsharp", "pyramid"):
+        done = run(shop.options.halo, "build", example(name), "-o", shop.path(name + ".spv"), "--json", shop.path(name + ".json"))
+        expect(done.returncode == 0, f"halo build {name}.pipe -o {name}.spv --json", done)
+        if done.returncode != 0:
+            continue
+        with open(shop.path(name + ".json"), encoding="ascii") as file:
+            said = json.load(file)
+        made = sorted(f for f in os.listdir(shop.folder) if f.startswith(name + ".") and f.endswith(".spv"))
+        expect(sorted(kernel["spirv"] for kernel in said["kernels"]) == made, f"{name}.json names the modules that there are: {made}")
+        expect(len(made) == 1 or f"{name}.1.spv" in made, f"several modules of {name} are numbered")
+        for kernel in said["kernels"]:
+            with open(shop.path(kernel["spirv"]), "rb") as file:
+                expect(file.read(8) == b"\x03\x02\x23\x07\x00\x03\x01\x00", f"{kernel['spirv']} is SPIR-V 1.3")
+            words = 5 + (len(kernel["slots"]) if kernel["slots_in"] == "push_constants" else 0)
+            expect(kernel["push_constants"]["bytes"] == 4 * words <= 128, f"push constants of {kernel['spirv']} have room everywhere")
+            expect([b["binding"] for b in kernel["bindings"]] == list(range(len(kernel["bindings"]))), f"bindings of {kernel['spirv']}")
+            values = [slot["value"] for slot in kernel["slots"] if "value" in slot]
+            expect(all(0 <= v < len(said["values"]) for v in values), f"values of {kernel['spirv']}")
+        for k, value in enumerate(said["values"]):
+            expect(all(arg < k for arg in value.get("args", ())), f"value {k} of {name} is made of earlier ones")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--halo", required=True)
@@ -190,7 +257,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         shop = Workshop(options, folder)
-        for part in (libraries, headers, processors, strict, targets):
+        for part in (libraries, headers, processors, strict, targets, vulkan, modules):
             part(shop)
     print(f"{len(failures)} failed" if failures else "all passed")
     return 1 if failures else 0

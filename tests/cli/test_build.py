@@ -1,5 +1,6 @@
 """halo build: every kind of file, linked and run by a C compiler."""
 
+import json
 import os
 import subprocess
 
@@ -86,6 +87,52 @@ class Libraries(HaloTest):
         self.halo("build", "pipes.pipe", "-o", "all.a", "--header", "all.h", "--pipe", "other")
         self.assertFalse(b"int one(" in self.read("all.h"))
         self.assertFalse([name for name in os.listdir(self.folder) if "tmp" in name])
+
+
+class Vulkan(HaloTest):
+    """Libraries and modules for Vulkan are made on any machine; what runs them is tested in tests/embed."""
+
+    def test_static_shared_object_and_header(self):
+        self.halo("build", "gain.pipe", "--vulkan", "-o", "gain.a", "--header", "gain_vulkan.h")
+        for name in ("gain.so", "gain.o"):
+            self.halo("build", "gain.pipe", "--vulkan", "-o", name)
+            listed = subprocess.run(["nm", "-D" if name.endswith(".so") else "-g", self.path(name)], capture_output=True, text=True).stdout
+            self.assertIn("gain_vulkan_record_part", listed)
+        header = self.read("gain_vulkan.h")
+        self.assertIn(b"int gain_vulkan_record(const gain_vulkan *made, VkCommandBuffer commands, const halo_vulkan_image *src", header)
+        self.halo("build", "gain.pipe", "--vulkan", "-o", "gain_vulkan.h")
+        self.assertEqual(self.read("gain_vulkan.h"), header)
+
+    def test_the_same_bytes_every_time(self):
+        for name in ("1.a", "2.a"):
+            self.halo("build", "gain.pipe", "--vulkan", "-o", name)
+        self.assertEqual(self.read("1.a"), self.read("2.a"))
+
+    def test_modules(self):
+        self.halo("build", "gain.pipe", "-o", "gain.spv", "--json", "gain.json")
+        self.assertEqual(self.read("gain.spv")[:4], b"\x03\x02\x23\x07")
+        said = json.loads(self.read("gain.json"))
+        self.assertEqual([kernel["spirv"] for kernel in said["kernels"]], ["gain.spv"])
+        self.assertEqual(said["kernels"][0]["features"], ["storageBuffer8BitAccess"])
+        self.halo("build", "pipes.pipe", "-o", "pipes.spv", status=1, says="--pipe")
+        self.halo("build", "two.pipe", "-o", "two.spv", "--no-fuse", "--json", "two.json")
+        said = json.loads(self.read("two.json"))
+        self.assertEqual([kernel["spirv"] for kernel in said["kernels"]], ["two.1.spv", "two.2.spv"])
+        self.assertTrue(self.exists("two.1.spv") and self.exists("two.2.spv") and not self.exists("two.3.spv") and not self.exists("two.spv"))
+
+    def test_wrong_usage(self):
+        self.halo("build", "gain.pipe", "--vulkan", "-o", "g.ll", status=2, says=".spv")
+        self.halo("build", "gain.pipe", "--vulkan", "-o", "g.a", "--cpu", "native", status=2, says="without --vulkan")
+        self.halo("build", "gain.pipe", "-o", "g.a", "--json", "g.json", status=2, says="-o FILE.spv")
+        self.halo("build", "gain.pipe", "-o", "g.spv", "--header", "g.h", status=2, says="--vulkan -o FILE.a")
+        self.halo("build", "gain.pipe", "--vulkan", "-o", "g.a", "--layout", "src=sideways", status=1, says="NAME=sampled")
+        self.halo("build", "gain.pipe", "--vulkan", "-o", "g.a", "--layout", "out=sampled", status=1, says="E0552")
+        self.assertFalse(self.exists("g.a") or self.exists("g.ll") or self.exists("g.spv"))
+
+    def test_names_that_its_header_uses(self):
+        self.write("n.pipe", "pipe p(commands: image u8) -> image u8 { return commands }\n")
+        self.halo("build", "n.pipe", "--vulkan", "-o", "n.a", status=1, says=["n.pipe:1:8: error[E0553]", "`commands`"])
+        self.halo("build", "n.pipe", "-o", "n.a")
 
 
 class Names(HaloTest):
