@@ -8,26 +8,15 @@
 static_assert((int)CPU_LAYOUT_interleaved == VPLAN_LAYOUT_interleaved && (int)CPU_LAYOUT_planar == VPLAN_LAYOUT_planar &&
               (int)CPU_LAYOUT_bgra == VPLAN_LAYOUT_bgra, "the backends number buffers alike");
 
-enum { N_LAYOUTS = 5, NO_PICTURE = UINT32_MAX };
-static const char *const names[N_LAYOUTS] = {
-    [VPLAN_LAYOUT_interleaved] = "interleaved", [VPLAN_LAYOUT_planar] = "planar", [VPLAN_LAYOUT_bgra] = "bgra",
-    [VPLAN_LAYOUT_image] = "image", [VPLAN_LAYOUT_sampled] = "sampled"};
+enum { NO_PICTURE = UINT32_MAX };
 
 static bool is_image(int32_t layout) { return layout == VPLAN_LAYOUT_image || layout == VPLAN_LAYOUT_sampled; }
-
-static int32_t find_layout(const char *name)
-{
-    for (int32_t i = 0; i < N_LAYOUTS; i++)
-        if (strcmp(name, names[i]) == 0)
-            return i;
-    return -1;
-}
 
 static bool refuse_name(halo_program *program, const char *option)
 {
     diag_add(&program->messages, DIAG_E0552, (span){0}, "the layout `%s` is not understood", option);
-    diag_help(&program->messages, program_for_vulkan(program) ? "write NAME=interleaved, NAME=planar, NAME=bgra, NAME=image or NAME=sampled"
-                                            : "write NAME=interleaved, NAME=planar or NAME=bgra");
+    diag_help(&program->messages, "write NAME=interleaved, NAME=planar%s", program_for_vulkan(program)
+              ? ", NAME=bgra, NAME=image or NAME=sampled" : " or NAME=bgra");
     return false;
 }
 
@@ -47,7 +36,7 @@ static uint32_t find_picture(const tensor_pipe *pipe, const char *name, size_t n
 static bool set_layout(halo_program *program, const tensor_pipe *pipe, const char *option, int32_t *layouts)
 {
     const char *equals = strchr(option, '=');
-    int32_t layout = equals ? find_layout(equals + 1) : -1;
+    int32_t layout = equals ? vulkan_layout_find(equals + 1) : -1;
     const tensor_stage *stage;
     if (layout < 0)
         return refuse_name(program, option);
@@ -56,12 +45,13 @@ static bool set_layout(halo_program *program, const tensor_pipe *pipe, const cha
     if (which == NO_PICTURE) {
         diag_add(&program->messages, DIAG_E0552, (span){0}, "`%s` has no input or output `%.*s`", pipe->name, n, option);
     } else if (is_image(layout) && !program_for_vulkan(program)) {
-        diag_add(&program->messages, DIAG_E0552, (span){0}, "`%s`: images are of Vulkan devices, and this is for the processor", option);
-        diag_help(&program->messages, "ask for Vulkan (build --vulkan, show --on vulkan), or write %.*s=interleaved, %.*s=planar or %.*s=bgra", n, option, n, option,
-                  n, option);
+        diag_add(&program->messages, DIAG_E0552, (span){0}, "`%s`: images are of Vulkan devices, and this is for the processor",
+                 option);
+        diag_help(&program->messages, "ask for Vulkan (build --vulkan, show --on vulkan), or write %.*s=interleaved, %.*s=planar "
+                  "or %.*s=bgra", n, option, n, option, n, option);
     } else if (layout == VPLAN_LAYOUT_bgra && stage->type.lanes < 3) {
-        diag_add(&program->messages, DIAG_E0552, (span){0}, "`%.*s` has %d component%s: blue first is for 3 and 4", n, option, stage->type.lanes,
-                 stage->type.lanes == 1 ? "" : "s");
+        diag_add(&program->messages, DIAG_E0552, (span){0}, "`%.*s` has %d component%s: blue first is for 3 and 4", n, option,
+                 stage->type.lanes, stage->type.lanes == 1 ? "" : "s");
     } else {
         layouts[which] = layout;
         return true;

@@ -6,17 +6,17 @@
 
 #include <string.h>
 
-static uint32_t real_bits(float v)
-{
-    uint32_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    return bits;
-}
-
 /* 0: reals, which stand in the image as they are. */
 static int64_t whole_range(kind k) { return kind_is_float(k) ? 0 : kind_get(k)->highest; }
 
-static spv_id scaled(emitter *e, spv_id v, float by) { return spirv_op2(e->m, SpvOpFMul, e->f32, v, spirv_f32(e->m, real_bits(by))); }
+static spv_id real_constant(emitter *e, float v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return spirv_f32(e->m, bits);
+}
+
+static spv_id scaled(emitter *e, spv_id v, float by) { return spirv_op2(e->m, SpvOpFMul, e->f32, v, real_constant(e, by)); }
 
 /* Saturated, so that no image, of whatever format, gives what isn't of the kind. */
 static spv_id from_image(emitter *e, spv_id v, kind k)
@@ -46,6 +46,6 @@ void shader_image_store(emitter *e, int memory, const spv_id *coords, lanes pixe
 {
     type t = stage_at(e->pipe, e->s->memories.items[memory].stage)->type;
     spv_id texel[4], x = shader_from_lo(e, memory, coords, 0), y = shader_from_lo(e, memory, coords, 1);
-    for (int l = 0; l < 4; l++) texel[l] = l < t.lanes ? to_image(e, pixel.id[l], (kind)t.kind) : spirv_f32(e->m, real_bits(l == 3 ? 1 : 0));
+    for (int l = 0; l < 4; l++) texel[l] = l < t.lanes ? to_image(e, pixel.id[l], (kind)t.kind) : real_constant(e, l == 3 ? 1 : 0);
     spirv_image_store(e->m, shader_image(e, memory), x, y, texel);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Pictures as VkImages: the formats, and what doesn't go. All formats are of reals in the shader, so that one kind of image does;
- * bytes and 16-bit numbers are fractions of their highest value there, from which they come back exactly (emit_images.c). */
+ * How pictures can lie, and those in VkImages: the formats, and what doesn't go. All formats are of reals in the shader, so that
+ * one kind of image does; bytes and 16-bit numbers are fractions of their highest value there, from which they come back exactly
+ * (emit_images.c). */
 #include "backends/vulkan/images.h"
 
 #include <string.h>
@@ -24,6 +25,21 @@ const vulkan_format *vulkan_format_of(type t)
     return NULL;
 }
 
+static const char *const LAYOUTS[] = {
+#define X(name) #name,
+    VPLAN_LAYOUTS(X)
+#undef X
+};
+
+const char *vulkan_layout_name(int32_t layout) { return LAYOUTS[layout]; }
+
+int32_t vulkan_layout_find(const char *name)
+{
+    for (int32_t k = 0; k < VPLAN_LAYOUT_COUNT; k++)
+        if (strcmp(LAYOUTS[k], name) == 0) return k;
+    return -1;
+}
+
 /* ---- what doesn't go ------------------------------------------------------------------------------------- */
 
 static bool fits(const tensor_stage *s, const char *name, int32_t layout, bool is_output, diags *d)
@@ -33,7 +49,8 @@ static bool fits(const tensor_stage *s, const char *name, int32_t layout, bool i
         diag_add(d, DIAG_E0552, s->where, "the output `%s` can't be a sampled image: those are only read", name);
         diag_help(d, "write %s=image for a storage image", name);
     } else if (s->rank != 2) {
-        diag_add(d, DIAG_E0552, s->where, "`%s` has %d dimension%s, and images of the device have 2 here", name, s->rank, s->rank == 1 ? "" : "s");
+        diag_add(d, DIAG_E0552, s->where, "`%s` has %d dimension%s, and images of the device have 2 here", name, s->rank,
+                 s->rank == 1 ? "" : "s");
         diag_help(d, "leave it in a buffer (%s=interleaved)", name);
     } else if (!vulkan_format_of(s->type)) {
         diag_add(d, DIAG_E0552, s->where, "no image of the device holds the %s of `%s`: u8, u16, f16 and f32 can be in images",

@@ -10,6 +10,9 @@ typedef struct vulkan_format { SpvImageFormat spirv; const char *name; /* VK_FOR
 /* NULL: no image holds such pixels. Three components lie in four. */
 const vulkan_format *vulkan_format_of(type t);
 
-static inline bool vulkan_is_image(const vulkan_memory *m) { return m->layout == VPLAN_LAYOUT_image || m->layout == VPLAN_LAYOUT_sampled; }
+static inline bool vulkan_is_image(const vulkan_memory *m)
+{
+    return m->layout == VPLAN_LAYOUT_image || m->layout == VPLAN_LAYOUT_sampled;
+}
 
 #endif

@@ -2,7 +2,7 @@
  * What a host has to do itself when it runs the bare modules: the plan that the driver reads, as JSON. Numbers that depend on sizes
  * and parameters are a little program, `values`, one instruction a value; everything else names values by their number. */
 #include "backends/vulkan/driver_plan.h"
-#include "backends/vulkan/vulkan.h"
+#include "backends/vulkan/images.h"
 
 #include <string.h>
 
@@ -85,15 +85,25 @@ static void json_values(json_writer *w)
 
 /* ---- memories ---------------------------------------------------------------------------------------------- */
 
+static void json_picture(json_writer *w, const vplan_memory *m)
+{
+    uint32_t stage = m->role == VPLAN_ROLE_input ? (uint32_t)m->which + 1 : w->p->outputs.items[m->which].stage;
+    type t = stage_at(w->p, stage)->type;
+    text_printf(w->out, "\"kind\": \"%s\", \"component_bytes\": %d, \"components\": %d, \"layout\": \"%s\"", kind_get((kind)t.kind)->name,
+                m->component_bytes, m->lanes, vulkan_layout_name(m->layout));
+    if (is_view(m)) text_printf(w->out, ", \"format\": \"%s\"", vulkan_format_of(t)->name);
+    text_string(w->out, "}");
+}
+
 static void json_memory(json_writer *w, int k)
 {
-    static const char *const roles[] = { "input", "output", "scratch" }, *const layouts[] = { "interleaved", "planar", "bgra", "image", "sampled" };
+    static const char *const roles[] = { "input", "output", "scratch" };
     const vplan_memory *m = &w->plan.memories[k];
     text_printf(w->out, "{\"role\": \"%s\", \"name\": \"%s\", \"bounds\": [", roles[m->role], memory_name(w, k));
     for (int d = 0; d < m->rank; d++) text_printf(w->out, "%s[%d, %d]", d ? ", " : "", m->lo[d], m->hi[d]);
     text_string(w->out, "], ");
     if (m->role == VPLAN_ROLE_scratch) text_printf(w->out, "\"pixel_words\": %d}", m->pixel_words);
-    else text_printf(w->out, "\"component_bytes\": %d, \"components\": %d, \"layout\": \"%s\"}", m->component_bytes, m->lanes, layouts[m->layout]);
+    else json_picture(w, m);
 }
 
 static void json_memories(json_writer *w)

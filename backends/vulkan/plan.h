@@ -25,7 +25,10 @@ typedef struct vplan_instruction { int32_t op, kind, from; int32_t a, b, c; } vp
 /* ---- memories --------------------------------------------------------------------------------------- */
 
 enum { VPLAN_ROLE_input, VPLAN_ROLE_output, VPLAN_ROLE_scratch };
-enum { VPLAN_LAYOUT_interleaved, VPLAN_LAYOUT_planar, VPLAN_LAYOUT_bgra, VPLAN_LAYOUT_image, VPLAN_LAYOUT_sampled };
+#define VPLAN_LAYOUTS(X) X(interleaved) X(planar) X(bgra) X(image) X(sampled)
+#define X(name) VPLAN_LAYOUT_##name,
+enum { VPLAN_LAYOUTS(X) VPLAN_LAYOUT_COUNT };
+#undef X
 
 /* Inputs first, then outputs, then scratch. Scratch memory is dense, and a pixel there is `pixel_words` words. */
 typedef struct vplan_memory {

@@ -70,9 +70,7 @@ static void slots_text(vulkan_schedule *s, const vulkan_kernel *k, text *out)
 
 static void layout_text(vulkan_schedule *s, const vulkan_memory *m, text *out)
 {
-    static const char *const NAMES[] = { [VPLAN_LAYOUT_planar] = "planar", [VPLAN_LAYOUT_bgra] = "bgra", [VPLAN_LAYOUT_image] = "image",
-                                         [VPLAN_LAYOUT_sampled] = "sampled" };
-    if (m->layout != VPLAN_LAYOUT_interleaved) text_printf(out, " %s", NAMES[m->layout]);
+    if (m->layout != VPLAN_LAYOUT_interleaved) text_printf(out, " %s", vulkan_layout_name(m->layout));
     if (vulkan_is_image(m)) text_printf(out, " %s", vulkan_format_of(stage_at(s->pipe, m->stage)->type)->name);
 }
 

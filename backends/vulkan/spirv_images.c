@@ -18,7 +18,8 @@ static spv_id image_type(spirv *m, SpvImageFormat format)
 {
     enum { DEPTH = 0, ARRAYED = 0, MULTISAMPLED = 0 };
     if (spirv_format_is_extended(format)) spirv_capability(m, SpvCapabilityStorageImageExtendedFormats);
-    uint32_t operands[] = { spirv_type_f32(m), SpvDim2D, DEPTH, ARRAYED, MULTISAMPLED, format == SpvImageFormatUnknown ? 1 : 2, format };
+    uint32_t sampled = format == SpvImageFormatUnknown ? 1 : 2;
+    uint32_t operands[] = { spirv_type_f32(m), SpvDim2D, DEPTH, ARRAYED, MULTISAMPLED, sampled, format };
     return spirv_interned(m, SpvOpTypeImage, 0, SPIRV_COUNT(operands), operands);
 }
 
@@ -29,7 +30,8 @@ spv_image spirv_image(spirv *m, uint32_t binding, SpvImageFormat format, bool is
     spv_id type = image_type(m, format), variable = spirv_global(m, SpvStorageClassUniformConstant, type);
     spirv_decorate(m, variable, SpvDecorationDescriptorSet, 1, (uint32_t[]){ 0 });
     spirv_decorate(m, variable, SpvDecorationBinding, 1, &binding);
-    if (format != SpvImageFormatUnknown) spirv_decorate(m, variable, is_written ? SpvDecorationNonReadable : SpvDecorationNonWritable, 0, NULL);
+    SpvDecoration one_way = is_written ? SpvDecorationNonReadable : SpvDecorationNonWritable;
+    if (format != SpvImageFormatUnknown) spirv_decorate(m, variable, one_way, 0, NULL);
     spirv_name(m, variable, "%s", name);
     spv_bound_image bound = { { spirv_put_result(m, &m->loads, SpvOpLoad, type, 1, &variable), format }, binding };
     LIST_PUSH(m->memory, m->images, bound);

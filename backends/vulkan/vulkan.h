@@ -17,6 +17,9 @@ typedef struct vulkan_options {
     const char *triple;                /* of an object's host; NULL: this machine */
 } vulkan_options;
 
+/* "planar": VPLAN_LAYOUT_planar; the number is -1 when there is no such layout. */
+const char *vulkan_layout_name(int32_t layout);
+int32_t     vulkan_layout_find(const char *name);
 /* Whether pictures can lie as `layouts` says (NULL: they can); else false with diagnostics. The functions below ask it too. */
 bool vulkan_layouts_fit(const tensor_pipe *p, const int32_t *layouts, diags *d);
 

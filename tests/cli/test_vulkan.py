@@ -84,6 +84,16 @@ class Options(HaloTest):
         text = self.halo("show", "grey.pipe", "--on", "vulkan", "--stage", "spirv", "--layout", "src=sampled,out=image").stdout
         for word in ("OpImageFetch", "OpImageWrite", "StorageImageExtendedFormats"):
             self.assertIn(word, text)
+        images = ("--layout", "src=sampled", "--layout", "out=image")
+        self.halo("build", "grey.pipe", "--vulkan", "-o", "grey.o", "--header", "grey.h", *images)
+        self.assertIn("src: input, u8, 2 dimensions, a sampled image, VK_FORMAT_R8_UNORM", self.read("grey.h").decode())
+        self.assertIn("out: output, u8, 2 dimensions, a storage image, VK_FORMAT_R8_UNORM", self.read("grey.h").decode())
+        self.halo("build", "grey.pipe", "-o", "grey.spv", "--json", "grey.json", *images)
+        made = json.loads(self.read("grey.json"))
+        self.assertEqual([(m["name"], m["kind"], m["layout"], m["format"]) for m in made["memories"]],
+                         [("src", "u8", "sampled", "VK_FORMAT_R8_UNORM"), ("out", "u8", "image", "VK_FORMAT_R8_UNORM")])
+        self.assertEqual({b["name"]: b["type"] for b in made["kernels"][0]["bindings"]}, {"src": "SAMPLED_IMAGE", "out": "STORAGE_IMAGE"})
+        self.assertEqual(made["kernels"][0]["features"], ["shaderStorageImageExtendedFormats"])
         self.halo(*show, "src=imag", status=1, says=["`src=imag` is not understood", "NAME=sampled"])
         self.halo(*show, "out=sampled", status=1, says=["E0552", "only read", "out=image"])
         self.write("whole.pipe", "pipe p(src: image i32, cube: u8[W, H, N]) -> image u8 { return u8(src + i32(cube[0, 0, 0])) }\n")

@@ -7,12 +7,13 @@ static bool is_image(const picture *p) { return p->layout == VPLAN_LAYOUT_image 
 
 static VkFormat format_of(type t)
 {
-    static const VkFormat bytes[] = { VK_FORMAT_R8_UNORM, VK_FORMAT_R8G8_UNORM, VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_UNORM };
-    static const VkFormat words[] = { VK_FORMAT_R16_UNORM, VK_FORMAT_R16G16_UNORM, VK_FORMAT_R16G16B16A16_UNORM, VK_FORMAT_R16G16B16A16_UNORM };
-    static const VkFormat halves[] = { VK_FORMAT_R16_SFLOAT, VK_FORMAT_R16G16_SFLOAT, VK_FORMAT_R16G16B16A16_SFLOAT, VK_FORMAT_R16G16B16A16_SFLOAT };
-    static const VkFormat reals[] = { VK_FORMAT_R32_SFLOAT, VK_FORMAT_R32G32_SFLOAT, VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_R32G32B32A32_SFLOAT };
-    const VkFormat *row = t.kind == KIND_u8 ? bytes : t.kind == KIND_u16 ? words : t.kind == KIND_f16 ? halves : reals;
-    return row[t.lanes - 1];
+#define ROW(a, b, d) { VK_FORMAT_##a, VK_FORMAT_##b, VK_FORMAT_##d, VK_FORMAT_##d }
+    static const VkFormat bytes[] = ROW(R8_UNORM, R8G8_UNORM, R8G8B8A8_UNORM);
+    static const VkFormat words[] = ROW(R16_UNORM, R16G16_UNORM, R16G16B16A16_UNORM);
+    static const VkFormat halves[] = ROW(R16_SFLOAT, R16G16_SFLOAT, R16G16B16A16_SFLOAT);
+    static const VkFormat reals[] = ROW(R32_SFLOAT, R32G32_SFLOAT, R32G32B32A32_SFLOAT);
+#undef ROW
+    return (t.kind == KIND_u8 ? bytes : t.kind == KIND_u16 ? words : t.kind == KIND_f16 ? halves : reals)[t.lanes - 1];
 }
 
 /* ---- making ------------------------------------------------------------------------------------------------- */
@@ -21,18 +22,19 @@ static void make_image(test_device *d, picture *p, type t)
 {
     VkImageUsageFlags usage = p->layout == VPLAN_LAYOUT_image ? VK_IMAGE_USAGE_STORAGE_BIT : VK_IMAGE_USAGE_SAMPLED_BIT;
     VkImageCreateInfo info = { .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO, .imageType = VK_IMAGE_TYPE_2D, .format = format_of(t),
-        .extent = { (uint32_t)p->width, (uint32_t)p->height, 1 }, .mipLevels = 1, .arrayLayers = 1, .samples = VK_SAMPLE_COUNT_1_BIT,
-        .usage = usage | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT };
+        .extent = { (uint32_t)p->width, (uint32_t)p->height, 1 }, .mipLevels = 1, .arrayLayers = 1,
+        .samples = VK_SAMPLE_COUNT_1_BIT, .usage = usage | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT };
     if (vkCreateImage(d->device, &info, NULL, &p->image) != VK_SUCCESS) return;
     VkMemoryRequirements needs;
     vkGetImageMemoryRequirements(d->device, p->image, &needs);
     uint32_t which = 0;
     while (which < 31 && !(needs.memoryTypeBits >> which & 1)) which++;
-    VkMemoryAllocateInfo allocation = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .allocationSize = needs.size, .memoryTypeIndex = which };
+    VkMemoryAllocateInfo allocation = { .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, .allocationSize = needs.size,
+        .memoryTypeIndex = which };
     if (vkAllocateMemory(d->device, &allocation, NULL, &p->memory) != VK_SUCCESS) return;
     vkBindImageMemory(d->device, p->image, p->memory, 0);
-    VkImageViewCreateInfo view = { .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO, .image = p->image, .viewType = VK_IMAGE_VIEW_TYPE_2D,
-        .format = info.format, .subresourceRange = { VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1 } };
+    VkImageViewCreateInfo view = { .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO, .image = p->image,
+        .viewType = VK_IMAGE_VIEW_TYPE_2D, .format = info.format, .subresourceRange = { VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1 } };
     vkCreateImageView(d->device, &view, NULL, &p->abi.view);
 }
 
@@ -101,7 +103,8 @@ VkCommandBuffer commands_begin(test_device *d)
     VkCommandBuffer commands = NULL;
     VkCommandBufferAllocateInfo allocation = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, .commandPool = d->pool,
         .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY, .commandBufferCount = 1 };
-    VkCommandBufferBeginInfo begin = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT };
+    VkCommandBufferBeginInfo begin = { .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+        .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT };
     vkAllocateCommandBuffers(d->device, &allocation, &commands);
     vkBeginCommandBuffer(commands, &begin);
     return commands;
@@ -111,9 +114,10 @@ typedef struct moment { VkPipelineStageFlags stage; VkAccessFlags access; VkImag
 
 static void change(const picture *p, VkCommandBuffer commands, moment from, moment to)
 {
-    VkImageMemoryBarrier barrier = { .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER, .srcAccessMask = from.access, .dstAccessMask = to.access,
-        .oldLayout = from.layout, .newLayout = to.layout, .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
-        .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED, .image = p->image, .subresourceRange = { VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1 } };
+    VkImageMemoryBarrier barrier = { .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER, .srcAccessMask = from.access,
+        .dstAccessMask = to.access, .oldLayout = from.layout, .newLayout = to.layout,
+        .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED, .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED, .image = p->image,
+        .subresourceRange = { VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1 } };
     vkCmdPipelineBarrier(commands, from.stage, to.stage, 0, 0, NULL, 0, NULL, 1, &barrier);
 }
 
@@ -154,8 +158,8 @@ bool commands_run(test_device *d, VkCommandBuffer commands)
 {
     VkMemoryBarrier barrier = { .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
         .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT, .dstAccessMask = VK_ACCESS_HOST_READ_BIT };
-    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0,
-                         1, &barrier, 0, NULL, 0, NULL);
+    VkPipelineStageFlags stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+    vkCmdPipelineBarrier(commands, stages, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
     vkEndCommandBuffer(commands);
     VkSubmitInfo info = { .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &commands };
     bool good = vkQueueSubmit(d->queue, 1, &info, VK_NULL_HANDLE) == VK_SUCCESS && vkQueueWaitIdle(d->queue) == VK_SUCCESS;

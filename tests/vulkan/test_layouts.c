@@ -14,7 +14,7 @@
 #include "lowering/pass.h"
 #include "lowering/scalar.h"
 
-enum { IN_ROWS = VPLAN_LAYOUT_interleaved, IN_PLANES = VPLAN_LAYOUT_planar, BLUE_FIRST = VPLAN_LAYOUT_bgra, IMAGE = VPLAN_LAYOUT_image,
+enum { IN_ROWS = VPLAN_LAYOUT_interleaved, BLUE_FIRST = VPLAN_LAYOUT_bgra, IMAGE = VPLAN_LAYOUT_image,
        SAMPLED = VPLAN_LAYOUT_sampled, GUARD = 0x5a };
 
 /* ---- programs ----------------------------------------------------------------------------------------------- */
@@ -51,8 +51,9 @@ static program *program_new(fixture *f, const char *text)
     p->from = stage_at(p->pipe, 1)->type;
     p->to = stage_at(p->pipe, p->pipe->outputs.items[0].stage)->type;
     const test_device *device = &f->device;
-    p->about = (halo_vulkan_device){ .limits = device->properties.limits, .storage_8bit = device->storage8, .storage_16bit = device->storage16,
-                                     .shader_int64 = device->int64, .storage_image_extended = device->image_formats };
+    p->about = (halo_vulkan_device){ .limits = device->properties.limits, .storage_8bit = device->storage8,
+                                     .storage_16bit = device->storage16, .shader_int64 = device->int64,
+                                     .storage_image_extended = device->image_formats };
     return p;
 }
 
@@ -70,7 +71,8 @@ static void compile(program *p, int from, int to)
     const vplan_header *h = (const vplan_header *)p->module->code.plan;
     const vplan_kernel *kernels = (const vplan_kernel *)((const vplan_memory *)(h + 1) + h->n_memories);
     for (int32_t k = 0; k < h->n_kernels; k++) {
-        const char *why = spirv_problem(p->memory, p->module->code.spirv + kernels[k].first_code, (uint32_t)kernels[k].n_code_words);
+        const uint32_t *words = p->module->code.spirv + kernels[k].first_code;
+        const char *why = spirv_problem(p->memory, words, (uint32_t)kernels[k].n_code_words);
         if (why) fail_msg("%s", why);
     }
     haloi_vulkan_destroy(p->v);
@@ -82,7 +84,8 @@ static void create(program *p, int from, int to)
     compile(p, from, to);
     const char *missing = haloi_vulkan_missing(&p->module->code, &p->about);
     if (missing) fail_msg("the device lacks %s", missing);
-    assert_int_equal(haloi_vulkan_create(&p->module->code, p->f->device.device, vkGetDeviceProcAddr, &p->about, VK_NULL_HANDLE, &p->v), HALO_OK);
+    int result = haloi_vulkan_create(&p->module->code, p->f->device.device, vkGetDeviceProcAddr, &p->about, VK_NULL_HANDLE, &p->v);
+    assert_int_equal(result, HALO_OK);
 }
 
 /* ---- runs --------------------------------------------------------------------------------------------------- */
@@ -96,7 +99,8 @@ static VkDescriptorPool pool_for(test_device *d, const halo_vulkan_needs *needs)
     if (needs->storage_buffers) sizes[n++] = (VkDescriptorPoolSize){ VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, needs->storage_buffers };
     if (needs->storage_images) sizes[n++] = (VkDescriptorPoolSize){ VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, needs->storage_images };
     if (needs->sampled_images) sizes[n++] = (VkDescriptorPoolSize){ VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, needs->sampled_images };
-    VkDescriptorPoolCreateInfo info = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = needs->sets, .poolSizeCount = n, .pPoolSizes = sizes };
+    VkDescriptorPoolCreateInfo info = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = needs->sets,
+                                        .poolSizeCount = n, .pPoolSizes = sizes };
     VkDescriptorPool pool = VK_NULL_HANDLE;
     vkCreateDescriptorPool(d->device, &info, NULL, &pool);
     return pool;
@@ -166,12 +170,16 @@ static uint8_t *interpreted(program *p, uint8_t *pixels, const int32_t size[2], 
     return out;
 }
 
-static void assert_same(program *p, const uint8_t *wanted, const uint8_t *got, const int32_t extent[2], int from, int to, const char *what)
+typedef struct way { int from, to; const char *what; } way;
+
+static void assert_same(program *p, const uint8_t *wanted, const uint8_t *got, const int32_t extent[2], way w)
 {
     size_t size = (size_t)kind_get((kind)p->to.kind)->n_bytes, n = (size_t)extent[0] * (size_t)extent[1] * p->to.lanes;
     for (size_t k = 0; k < n; k++)
         if (memcmp(wanted + k * size, got + k * size, size) != 0)
-            fail_msg("%s from layout %d to %d, %dx%d: component %zu of %zu is %02x.. and should be %02x..", what, from, to, extent[0], extent[1], k, n, got[k * size], wanted[k * size]);
+            fail_msg("%s from %s to %s, %dx%d: component %zu of %zu is %02x.. and should be %02x..", w.what,
+                     vulkan_layout_name(w.from), vulkan_layout_name(w.to), extent[0], extent[1], k, n,
+                     got[k * size], wanted[k * size]);
 }
 
 /* Bytes of the format that the picture has no component for: alpha is 1. */
@@ -189,12 +197,13 @@ static void check(program *p, int from, int to, int32_t width, int32_t height, c
     test_device *d = &p->f->device;
     int32_t size[2] = { width, height }, extent[2];
     uint8_t *pixels = random_pixels(p->from, (size_t)width * (size_t)height, (uint64_t)(width * 100 + height));
-    uint8_t *wanted = interpreted(p, pixels, size, extent), *got = malloc(pixel_bytes(p->to) * (size_t)extent[0] * (size_t)extent[1]);
+    uint8_t *wanted = interpreted(p, pixels, size, extent);
+    uint8_t *got = malloc(pixel_bytes(p->to) * (size_t)extent[0] * (size_t)extent[1]);
     picture in = picture_new(d, from, p->from, width, height), out = picture_new(d, to, p->to, extent[0], extent[1]);
     picture_put(&in, p->from, pixels);
     assert_int_equal(record(p, &in, &out, NULL), HALO_OK);
     picture_get(&out, p->to, got);
-    assert_same(p, wanted, got, extent, from, to, what);
+    assert_same(p, wanted, got, extent, (way){ from, to, what });
     if (out.lanes > p->to.lanes) assert_alpha(&out);
     picture_free(d, &in);
     picture_free(d, &out);
@@ -214,8 +223,8 @@ static program *stencil(fixture *f, kind k, int lanes)
     const char *name = kind_get(k)->name;
     char script[256], type[16];
     snprintf(type, sizeof type, lanes == 1 ? "%s" : "%sx%d", name, lanes);
-    snprintf(script, sizeof script, "pipe p(src: image %s) -> image %s {\n    return %s(conv(pad(src, reflect), [[1, 2, 3], [4, 5, 6], [7, 8, 9]] / 45))\n}\n",
-             type, type, name);
+    snprintf(script, sizeof script, "pipe p(src: image %s) -> image %s {\n"
+             "    return %s(conv(pad(src, reflect), [[1, 2, 3], [4, 5, 6], [7, 8, 9]] / 45))\n}\n", type, type, name);
     return program_new(f, script);
 }
 
@@ -260,7 +269,7 @@ static void every_value(fixture *f, const char *type, int from, int to)
     picture_put(&in, p->from, values);
     assert_int_equal(record(p, &in, &out, NULL), HALO_OK);
     picture_get(&out, p->to, got);
-    assert_same(p, values, got, (int32_t[]){ width, height }, from, to, type);
+    assert_same(p, values, got, (int32_t[]){ width, height }, (way){ from, to, type });
     picture_free(d, &in);
     picture_free(d, &out);
     free(values);
@@ -286,12 +295,14 @@ static void domains_begin_at_pixel_0(void **state)
 {
     fixture *f = *state;
     if (!f->is_open) skip();
-    program *p = program_new(f, "pipe p(src: image u8) -> image u8 {\n    return u8(conv(src, [[1, 2], [3, 4], [0, 1]] / 11))\n}\n");
+    program *p = program_new(f, "pipe p(src: image u8) -> image u8 {\n"
+                                "    return u8(conv(src, [[1, 2], [3, 4], [0, 1]] / 11))\n}\n");
     create(p, SAMPLED, IMAGE);
     check(p, SAMPLED, IMAGE, 7, 5, "no pad");
     program_free(p);
     p = program_new(f, "pipe p(src: image u8) -> image f32 {\n    a = pad(src, reflect)\n    b = pad(src, wrap)\n"
-                       "    far[x in 0..<src.width, y in 0..<src.height] = a[x * 3, y] + a[x, y * 2] * 0.5 - b[x - 5, y + 3]\n    return far\n}\n");
+                       "    far[x in 0..<src.width, y in 0..<src.height] = a[x * 3, y] + a[x, y * 2] * 0.5 - b[x - 5, y + 3]\n"
+                       "    return far\n}\n");
     create(p, IMAGE, IMAGE);
     check(p, IMAGE, IMAGE, 70, 50, "far reads");
     program_free(p);
@@ -307,8 +318,10 @@ static void sampled_views_may_swizzle(void **state)
     uint8_t *pixels = random_pixels(p->from, 12, 3), got[36];
     create(p, SAMPLED, IN_ROWS);
     picture in = picture_new(d, SAMPLED, p->from, 4, 3), out = picture_new(d, IN_ROWS, p->to, 4, 3);
-    VkImageViewCreateInfo view = { .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO, .image = in.image, .viewType = VK_IMAGE_VIEW_TYPE_2D,
-        .format = VK_FORMAT_R8G8B8A8_UNORM, .components = { VK_COMPONENT_SWIZZLE_B, VK_COMPONENT_SWIZZLE_G, VK_COMPONENT_SWIZZLE_R, VK_COMPONENT_SWIZZLE_ONE },
+    VkComponentMapping exchanged = { VK_COMPONENT_SWIZZLE_B, VK_COMPONENT_SWIZZLE_G, VK_COMPONENT_SWIZZLE_R,
+                                     VK_COMPONENT_SWIZZLE_ONE };
+    VkImageViewCreateInfo view = { .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO, .image = in.image,
+        .viewType = VK_IMAGE_VIEW_TYPE_2D, .format = VK_FORMAT_R8G8B8A8_UNORM, .components = exchanged,
         .subresourceRange = { VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1 } };
     vkDestroyImageView(d->device, in.abi.view, NULL);
     assert_int_equal(vkCreateImageView(d->device, &view, NULL, &in.abi.view), VK_SUCCESS);
@@ -352,7 +365,8 @@ static void parts_leave_the_rest_alone(void **state)
 
 static void planes_and_blue_first(void **state)
 {
-    static const struct { kind kind; int lanes; } types[] = { { KIND_u8, 3 }, { KIND_u8, 4 }, { KIND_u16, 2 }, { KIND_f16, 3 }, { KIND_f32, 3 } };
+    static const struct { kind kind; int lanes; } types[] = {
+        { KIND_u8, 3 }, { KIND_u8, 4 }, { KIND_u16, 2 }, { KIND_f16, 3 }, { KIND_f32, 3 } };
     fixture *f = *state;
     if (!f->is_open) skip();
     for (int k = 0; k < 5; k++)
@@ -375,7 +389,8 @@ static void calls_that_are_refused(void **state)
 {
     fixture *f = *state;
     if (!f->is_open) skip();
-    program *p = program_new(f, "pipe p(src: image u8x4) -> image u8x4 {\n    return u8(conv(pad(src, edge), [[1, 2, 1]] / 4))\n}\n");
+    program *p = program_new(f, "pipe p(src: image u8x4) -> image u8x4 {\n"
+                                "    return u8(conv(pad(src, edge), [[1, 2, 1]] / 4))\n}\n");
     test_device *d = &f->device;
     create(p, IMAGE, IMAGE);
     picture in = picture_new(d, IMAGE, p->from, 6, 4), out = picture_new(d, IMAGE, p->to, 6, 4);
@@ -432,7 +447,7 @@ static void assert_refused(fixture *f, const char *text, int from, int to, const
 static void what_no_image_holds(void **state)
 {
     fixture *f = *state;
-    assert_refused(f, "pipe p(src: image i32) -> image u8 { return u8(src) }", IMAGE, IN_ROWS, "u8, u16, f16 and f32 can be in images");
+    assert_refused(f, "pipe p(src: image i32) -> image u8 { return u8(src) }", IMAGE, IN_ROWS, "u8, u16, f16 and f32 can be in");
     assert_refused(f, "pipe p(src: image u8) -> image bool { return src > 3 }", SAMPLED, IMAGE, "holds the bool of");
     assert_refused(f, "pipe p(src: image u8) -> image u8 { return src }", IN_ROWS, SAMPLED, "can't be a sampled image");
     assert_refused(f, "pipe p(src: u8[W, H, N]) -> u8[W, H, N] { return src }", IMAGE, IN_ROWS, "has 3 dimensions");
