@@ -300,7 +300,7 @@ static lanes load_table(emitter *e, uint32_t stage, const place *where)
     }
     spv_buffer b = shader_buffer(e, -1);
     for (int l = 0; l < t.type.lanes; l++) {
-        spv_id word = spirv_buffer_load(e->m, b, shader_add(e, at, shader_i32(e, e->s->table_at[stage] + l)));
+        spv_id word = spirv_buffer_load(e->m, b, shader_add(e, at, shader_i32(e, vulkan_table(e->s, stage) + l)));
         kind k = (kind)t.type.kind;
         out.id[l] = k == KIND_bool ? spirv_op2(e->m, SpvOpINotEqual, e->boolean, word, shader_i32(e, 0))
                   : kind_is_float(k) ? spirv_op1(e->m, SpvOpBitcast, e->f32, word) : word;

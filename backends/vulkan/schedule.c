@@ -50,19 +50,22 @@ static void make_memories(vulkan_schedule *s)
 
 /* ---- tables ----------------------------------------------------------------------------------------------------- */
 
-static void make_tables(vulkan_schedule *s)
+int32_t vulkan_table(vulkan_schedule *s, uint32_t stage)
 {
     tensor_pipe *p = s->pipe;
-    s->table_at = ARENA_ARRAY(s->memory, int32_t, p->stages.count);
-    for (uint32_t k = 1; k < p->stages.count; k++) {
-        const tensor_stage *t = stage_at(p, k);
-        s->table_at[k] = -1;
-        if (t->kind != STAGE_table) continue;
-        s->table_at[k] = (int32_t)s->table_words.count;
-        int64_t count = t->type.lanes, lo, hi;
-        for (int d = 0; d < t->rank; d++) if (node_is_const(p, t->lo[d], &lo) && node_is_const(p, t->hi[d], &hi)) count *= hi - lo + 1;
-        for (int64_t w = 0; w < count; w++) LIST_PUSH(s->memory, s->table_words, t->words[w]);
-    }
+    const tensor_stage *t = stage_at(p, stage);
+    if (s->table_at[stage] >= 0) return s->table_at[stage];
+    s->table_at[stage] = (int32_t)s->table_words.count;
+    int64_t count = t->type.lanes, lo, hi;
+    for (int d = 0; d < t->rank; d++) if (node_is_const(p, t->lo[d], &lo) && node_is_const(p, t->hi[d], &hi)) count *= hi - lo + 1;
+    for (int64_t w = 0; w < count; w++) LIST_PUSH(s->memory, s->table_words, t->words[w]);
+    return s->table_at[stage];
+}
+
+static void no_tables(vulkan_schedule *s)
+{
+    s->table_at = ARENA_ARRAY(s->memory, int32_t, s->pipe->stages.count);
+    for (uint32_t k = 0; k < s->pipe->stages.count; k++) s->table_at[k] = -1;
 }
 
 /* ---- bodies ----------------------------------------------------------------------------------------------------- */
@@ -130,7 +133,7 @@ vulkan_schedule *vulkan_schedule_make(tensor_pipe *p, const vulkan_options *opti
     values_begin(&s->values, memory, s->pipe);
     vulkan_form_kernels(s);
     make_memories(s);
-    make_tables(s);
+    no_tables(s);
     for (uint32_t k = 0; k < s->kernels.count; k++) choose_variants(s, &s->kernels.items[k]);
     return s;
 }

@@ -94,8 +94,8 @@ typedef struct vulkan_schedule {
     LIST(vulkan_kernel) kernels;
     LIST(uint8_t)  follows;         /* per node: bit d is set for a load whose index on axis d follows the tile */
     vulkan_values  values;
-    LIST(uint32_t) table_words;     /* all tables of constants, one after another */
-    int32_t       *table_at;        /* per stage: where its words begin, or -1 */
+    LIST(uint32_t) table_words;     /* the tables of constants that kernels read, one after another */
+    int32_t       *table_at;        /* per stage: where its words begin; -1: no kernel reads it (or only entries that are known) */
 } vulkan_schedule;
 
 /* Everything lives in `memory`. The pipe must be verified and through the passes. */
@@ -108,6 +108,9 @@ vulkan_cut vulkan_load_tiles(vulkan_schedule *s, uint32_t reader, ref load);
 void vulkan_find_reaches(vulkan_schedule *s, vulkan_kernel *k);
 /* The interval of a fused stage from those of its readers; false: why not. */
 vulkan_cut vulkan_span_of(vulkan_schedule *s, const vulkan_kernel *k, int producer, vulkan_span span[2]);
+
+/* Where the words of a table begin in the arguments, which it joins when first asked for. */
+int32_t vulkan_table(vulkan_schedule *s, uint32_t stage);
 
 int vulkan_pixel_words(type t);
 static inline int64_t vulkan_most_pixels(const vulkan_span *s, int64_t tile) { return (s->p * (tile - 1) + s->high - s->low) / s->q + 1; }
