@@ -5,12 +5,13 @@
 
 #include <string.h>
 
-#include "lowering/body_cost.h"
+#include "lowering/body.h"
 
 enum {
     UNROLLED_ELEMENTS = 9, UNROLLED_NODES = 400,     /* longer code makes drivers slow to compile, and gains nothing on a GPU */
     FOUR_BODIES_NODES = 150,                          /* kernels of no more nodes get sides of their own, where maps are dear */
     CHEAP_MAP_NODES = 1, DEAR_MAP_NODES = 15,         /* what a border's map is beside the other nodes */
+    LOOP_ROUNDS = 8,                                  /* for weighing what is in a loop */
     RARE_MAPS = 20                                    /* one node in so many, and regions without maps don't pay */
 };
 
@@ -70,34 +71,47 @@ static void no_tables(vulkan_schedule *s)
 
 /* ---- bodies ----------------------------------------------------------------------------------------------------- */
 
-/* What all bodies of a kernel hold: nodes, and maps of borders that a region inside of the picture does without, in nodes. */
-typedef struct body_sizes { uint32_t nodes, maps; bool dear; } body_sizes;
+/* What the bodies of a kernel's stages hold: nodes; and what a pixel takes of them, those in loops counted several times, and of border
+ * maps that a region inside of the picture does without. */
+typedef struct body_sizes { uint32_t nodes; uint64_t work, maps; bool dear; } body_sizes;
 
 static bool is_dear(int border) { return border == BORDER_wrap || border == BORDER_reflect || border == BORDER_reflect101; }
 
-static void add_maps(const vulkan_schedule *s, ref load, body_sizes *sizes)
+static void add_maps(const vulkan_schedule *s, ref load, uint64_t times, body_sizes *sizes)
 {
     if (load >= s->follows.count) return;
     for (int d = 0; d < 2; d++) {
         int border = node_at(s->pipe, load)->border[d];
         if (border == BORDER_none || !(s->follows.items[load] & (1 << d))) continue;
-        sizes->maps += is_dear(border) ? DEAR_MAP_NODES : CHEAP_MAP_NODES;
+        sizes->maps += times * (is_dear(border) ? DEAR_MAP_NODES : CHEAP_MAP_NODES);
         sizes->dear |= is_dear(border);
     }
+}
+
+static uint64_t times_run(const body *b, uint32_t scope)
+{
+    uint64_t times = 1;
+    for (; scope && times < UINT32_MAX; scope = b->scopes.items[scope].parent) times *= LOOP_ROUNDS;
+    return times;
 }
 
 /* And whether some need 64-bit numbers. */
 static body_sizes measure_bodies(vulkan_schedule *s, vulkan_kernel *k)
 {
     body_sizes sizes = { 0 };
+    body b;
+    body_begin(&b, s->memory, s->pipe);
     for (uint32_t j = 0; j < k->stages.count; j++) {
-        ref_list nodes = { 0 };
-        ref body = stage_at(s->pipe, k->stages.items[j].stage)->body;
-        reached_nodes(s->pipe, s->memory, &body, 1, &nodes);
-        sizes.nodes += nodes.count;
-        for (uint32_t i = 0; i < nodes.count; i++) {
-            if (node_type(s->pipe, nodes.items[i]).kind == KIND_i64) k->needs |= VPLAN_NEEDS_int64;
-            if (node_at(s->pipe, nodes.items[i])->op == OP_load) add_maps(s, nodes.items[i], &sizes);
+        body_clear(&b);
+        body_add(&b, stage_at(s->pipe, k->stages.items[j].stage)->body);
+        for (uint32_t i = 0; i < b.nodes.count; i++) {
+            const tensor_node *n = node_at(s->pipe, b.nodes.items[i].node);
+            uint64_t times = times_run(&b, b.nodes.items[i].scope);
+            if (n->type.kind == KIND_i64) k->needs |= VPLAN_NEEDS_int64;
+            if (n->op == OP_load) add_maps(s, b.nodes.items[i].node, times, &sizes);
+            if (n->uniform || n->op == OP_const) continue;
+            sizes.nodes++;
+            sizes.work += times;
         }
     }
     return sizes;
@@ -114,7 +128,7 @@ static void choose_variants(vulkan_schedule *s, vulkan_kernel *k)
         if (k->reaches.items[j].border != BORDER_none) k->mapped[k->reaches.items[j].axis] = true;
     bool both = k->mapped[0] && k->mapped[1];
     body_sizes sizes = measure_bodies(s, k);
-    bool rare = sizes.maps * RARE_MAPS < sizes.nodes;
+    bool rare = sizes.maps * RARE_MAPS < sizes.work;
     k->variants = !sizes.maps || rare || s->options->force_border ? 1 : both && sizes.dear && sizes.nodes <= FOUR_BODIES_NODES ? 4 : 2;
 }
 
