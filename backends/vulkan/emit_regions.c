@@ -83,11 +83,35 @@ static void add_need(emitter *e, const vulkan_reach *r)
     *all = all->lo ? (interval){ shader_min(e, all->lo, need.lo), shader_max(e, all->hi, need.hi) } : need;
 }
 
+/* Whether some reader may need no pixel along an axis: pictures have values outside, parameters say how far a read reaches. */
+static bool may_be_empty(const emitter *e, int stage, int axis)
+{
+    for (uint32_t i = 0; i < e->k->reaches.count; i++) {
+        const vulkan_reach *r = &e->k->reaches.items[i];
+        int64_t lo, hi;
+        if (r->producer != stage || r->axis != axis) continue;
+        if (r->border == BORDER_value || !node_is_const(e->pipe, r->lo, &lo) || !node_is_const(e->pipe, r->hi, &hi)) return true;
+    }
+    return false;
+}
+
+/* Between an interval and an empty one lie pixels that nobody reads. Outside of the stage they can't even be made: what they read may
+ * lie outside of its memory. */
+static void keep_inside(emitter *e, int stage)
+{
+    uint32_t number = e->k->stages.items[stage].stage;
+    for (int axis = 0; axis < 2 && axis < stage_at(e->pipe, number)->rank; axis++) {
+        interval *all = &e->regions[stage][axis];
+        if (all->lo && may_be_empty(e, stage, axis)) *all = cut_off(e, *all, shader_bound(e, number, axis, false), shader_bound(e, number, axis, true));
+    }
+}
+
 void shader_regions(emitter *e, interval tile[2])
 {
     int n = (int)e->k->stages.count;
     for (int j = n - 1; j >= 0; j--) {
         if (e->k->stages.items[j].sink) { e->regions[j][0] = tile[0]; e->regions[j][1] = tile[1]; }
+        else keep_inside(e, j);
         for (uint32_t i = 0; i < e->k->reaches.count; i++)
             if (e->k->reaches.items[i].reader == j) add_need(e, &e->k->reaches.items[i]);
     }
