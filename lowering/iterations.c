@@ -78,7 +78,7 @@ static ref result_of(const counting *c, uint32_t fold)
     return 0;
 }
 
-/* The folds around a result: those that it waits for, and those around them. In nests too deep for `depends` all that enclose it. */
+/* The folds around a result: those that it waits for, and those around them. Nests too deep for `depends`: all that enclose it. */
 static fold_list around(counting *c, ref result)
 {
     tensor_pipe *p = c->pipe;

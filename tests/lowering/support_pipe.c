@@ -423,6 +423,77 @@ static void add_curve_stage(builder *b)
     add_body(b, below(b, 2) ? x : tensor_op2(p, OP_add, x, unlike), below(b, 2) ? KIND_f32 : KIND_u8);
 }
 
+/* ---- whole pictures ------------------------------------------------------------------------------------ */
+
+/* One accumulator of a reduction whose order has no say, of an element `e` of kind i32 or f32; its value, in bits of i32. */
+static ref add_unordered(builder *b, uint32_t fold, int which, ref e, int lanes)
+{
+    tensor_pipe *p = b->pipe;
+    static const tensor_op ops[] = { OP_add, OP_mul, OP_min, OP_max, OP_bitand, OP_bitor, OP_bitxor, OP_and, OP_or, OP_sub };
+    tensor_op op = ops[below(b, 10)];
+    bool floating = kind_is_float(node_type(p, e).kind), extreme = op == OP_min || op == OP_max;
+    bool logic = op == OP_and || op == OP_or, is_long = (op == OP_add || op == OP_sub) && !floating && below(b, 2);
+    kind k = logic ? KIND_bool : floating && extreme ? KIND_f32 : is_long ? KIND_i64 : below(b, 2) ? KIND_i32 : KIND_u32;
+    ref zero = tensor_splat(p, tensor_const(p, node_type(p, e).kind, 0), lanes);
+    ref start = tensor_splat(p, tensor_const(p, k, !floating && below(b, 2)), lanes);
+    if (logic) e = tensor_op2(p, OP_lt, zero, e);
+    else if (k != KIND_f32) e = tensor_cast(p, e, k);
+    else {
+        e = tensor_select(p, tensor_op2(p, OP_ne, e, e), start, e);
+        e = tensor_select(p, tensor_op2(p, OP_eq, e, zero), zero, e);
+    }
+    ref acc = tensor_acc(p, fold, which, type_of(k, lanes));
+    ref next = below(b, 2) || op == OP_sub ? tensor_op2(p, op, acc, e) : tensor_op2(p, op, e, acc);
+    fold_at(p, fold)->init[which] = start;
+    fold_at(p, fold)->next[which] = next;
+    ref result = tensor_result(p, fold, which);
+    if (k == KIND_f32) return tensor_bitcast(p, result, KIND_i32);
+    if (k == KIND_bool) return tensor_cast(p, result, KIND_i32);
+    ref low = tensor_wrap(p, result, KIND_i32);
+    return is_long ? tensor_op2(p, OP_add, low, tensor_bitcast(p, tensor_cast(p, result, KIND_f32), KIND_i32)) : low;
+}
+
+/* A picture that depends on what a whole picture holds: one value, or one for each of a few places. */
+static void add_whole_stage(builder *b)
+{
+    tensor_pipe *p = b->pipe;
+    uint32_t source = random_picture(b);
+    int lanes = stage_at(p, source)->type.lanes, n_places = below(b, 3) ? 0 : 1 + below(b, 3);
+    int n_accs = 1 + below(b, 2), x = below(b, 2);
+    kind stored = (kind)stage_at(p, source)->type.kind;
+    type t = type_of(kind_is_float(stored) || stored == KIND_u32 || below(b, 2) ? KIND_f32 : KIND_i32, lanes);
+    uint32_t f = tensor_fold_new(p, FOLD_loop, 2, n_accs);
+    ref binder[2] = { tensor_binder(p, f, x), tensor_binder(p, f, 1 - x) }, index[2], outside[2];
+    uint8_t modes[2];
+    for (int d = 0; d < 2; d++) {
+        ref lo = stage_at(p, source)->lo[d], hi = stage_at(p, source)->hi[d];
+        if (below(b, 4) == 0) hi = tensor_op2(p, OP_sub, hi, tensor_i32(p, below(b, 70)));      /* perhaps less than nothing */
+        fold_at(p, f)->lo[d == 0 ? x : 1 - x] = lo;
+        fold_at(p, f)->hi[d == 0 ? x : 1 - x] = hi;
+        modes[d] = (uint8_t)(BORDER_edge + below(b, BORDER_COUNT - 1));
+        index[d] = tensor_op2(p, OP_add, binder[d], d == 0 && n_places ? tensor_coord(p, 0) : tensor_i32(p, below(b, 3) - 1));
+        outside[d] = tensor_splat(p, tensor_const(p, t.kind, random_of_kind(&b->random, t.kind)), lanes);
+    }
+    ref e = tensor_load(p, source, index, modes, outside, t), value = 0;
+    ref sum = tensor_op2(p, OP_add, binder[0], n_places > 1 ? tensor_op2(p, OP_mul, binder[1], tensor_coord(p, 1)) : binder[1]);
+    fold_at(p, f)->where = below(b, 2) ? tensor_op2(p, OP_ne, tensor_op2(p, OP_mod, sum, tensor_i32(p, 3)), tensor_i32(p, 1)) : 0;
+    for (int k = 0; k < n_accs; k++) {
+        ref bits = add_unordered(b, f, k, e, lanes);
+        value = value ? tensor_op2(p, OP_add, tensor_op2(p, OP_mul, value, tensor_splat(p, tensor_i32(p, 31), lanes)), bits) : bits;
+    }
+    type whole = type_of(KIND_i32, lanes);
+    uint32_t s = tensor_stage_new(p, STAGE_compute, tensor_unique_name(p, "whole"), whole, n_places, (span){ 0 });
+    ref zero = tensor_i32(p, 0), last = tensor_i32(p, 2), place[3];
+    for (int d = 0; d < n_places; d++) {
+        stage_at(p, s)->lo[d] = zero;
+        stage_at(p, s)->hi[d] = last;
+        place[d] = tensor_op2(p, OP_mod, tensor_coord(p, d % 2), tensor_i32(p, 3));
+    }
+    stage_at(p, s)->body = value;
+    ref here = tensor_load(p, s, place, NULL, NULL, whole), column = tensor_splat(p, tensor_coord(p, 0), lanes);
+    add_body(b, tensor_op2(p, OP_add, here, column), KIND_i32);
+}
+
 tensor_pipe *random_pipe(arena *memory, uint64_t seed)
 {
     builder b = { .random = { seed }, .pipe = tensor_pipe_new(memory, "random") };
@@ -465,6 +536,10 @@ tensor_pipe *random_pipe(arena *memory, uint64_t seed)
     }
     if (below(&b, 4) == 0) {
         add_curve_stage(&b);
+        add_output(&b, p->stages.count - 1);
+    }
+    if (below(&b, 3) == 0) {
+        add_whole_stage(&b);
         add_output(&b, p->stages.count - 1);
     }
     return p;

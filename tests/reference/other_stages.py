@@ -62,15 +62,31 @@ class OtherStages:
     def plain_whole(self, source):
         """A total of the whole picture, used by every pixel."""
         total, used = self.fresh("t"), self.fresh()
-        kind = self.random.choice(("sum", "min", "max", "count"))
-        body = f"{source.name}[i, j]" + (".r" if source.lanes > 1 else "")
-        if kind == "count":
-            body += " > 3"
-        self.emit(f"{total} = {kind}((i, j) in {source.name}: {body})")
+        kind = self.random.choice(("sum", "min", "max", "count", "mean", "any", "all", "argmin", "argmax"))
+        lanes = 1 if kind.startswith("arg") or self.random.random() < 0.5 else source.lanes
+        body = f"{source.name}[i, j]" + (".r" if source.lanes > lanes else "")
+        if kind in ("count", "any", "all"):
+            body = f"{source.name}[i, j]{'.r' if source.lanes > 1 else ''} > {self.random.choice((3, 100))}"
+            lanes = 1
+        places = self.random.choice((f"(i, j) in {source.name}",) * 2 + (self.rows_and_columns(source),))
+        if self.random.random() < 0.3 and not (kind == "mean" and source.base in ("f16", "f32")):
+            places += " where (i + j) % 3 != 1"
+        self.emit(f"{total} = {kind}({places}: {body})")
+        value = {"any": f"({total} ? 5.0 : 7.5)", "all": f"({total} ? 5.0 : 7.5)", "argmin": f"f32({total}.r + 2 * {total}.g)",
+                 "argmax": f"f32({total}.r + 2 * {total}.g)"}.get(kind, f"f32({total})")
         operand = f"f32({source.name})"
-        self.emit(f"{used} = {operand} - {'f32(' + total + ')'}")
+        how = [f"{operand} - {value}", f"{operand} / (abs({value}) + 1)"]
+        if source.lanes == 1 and lanes == 1:
+            how.append(f"({operand} > {value} ? {operand} : 0.25)")
+        self.emit(f"{used} = {self.random.choice(how)}")
         self.add(used, "f32", source.lanes, source.domain, 2)
         self.work += source.pixels * 60
+
+    def rows_and_columns(self, source):
+        """All of a picture by two variables, columns first: another order than `(i, j) in` has."""
+        name = source.name
+        return (f"i in {name}.start(0)..{name}.start(0) + {name}.width - 1, "
+                f"j in {name}.start(1)..{name}.start(1) + {name}.height - 1")
 
     def plain_kernel_function(self, source):
         """A convolution with a kernel of the prelude."""
