@@ -196,8 +196,10 @@ static int make_memory(app *a, VkDeviceSize picture, const halo_vulkan_needs *ne
     const VkMemoryPropertyFlags mapped = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
     return make_buffer(a, &a->upload, picture, VK_BUFFER_USAGE_TRANSFER_SRC_BIT, mapped) &&
            make_buffer(a, &a->download, picture, VK_BUFFER_USAGE_TRANSFER_DST_BIT, mapped) &&
-           make_buffer(a, &a->from, picture, needs->input_usage | VK_BUFFER_USAGE_TRANSFER_DST_BIT, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) &&
-           make_buffer(a, &a->to, picture, needs->output_usage | VK_BUFFER_USAGE_TRANSFER_SRC_BIT, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) &&
+           make_buffer(a, &a->from, picture, needs->input_usage | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                       VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) &&
+           make_buffer(a, &a->to, picture, needs->output_usage | VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
+                       VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT) &&
            (needs->scratch_bytes == 0 ||
             make_buffer(a, &a->scratch, needs->scratch_bytes, needs->scratch_usage, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT));
 }
@@ -208,11 +210,12 @@ static int make_memory(app *a, VkDeviceSize picture, const halo_vulkan_needs *ne
 static int make_commands(app *a, const halo_vulkan_needs *needs, uint32_t recordings)
 {
     VkDescriptorPoolSize size = {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, needs->storage_buffers * recordings};
-    VkDescriptorPoolCreateInfo descriptors = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = needs->sets * recordings,
-                                              .poolSizeCount = 1, .pPoolSizes = &size};
+    VkDescriptorPoolCreateInfo descriptors = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                              .maxSets = needs->sets * recordings, .poolSizeCount = 1, .pPoolSizes = &size};
     VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, .queueFamilyIndex = a->family,
                                     .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
-    VkQueryPoolCreateInfo times = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, .queryType = VK_QUERY_TYPE_TIMESTAMP, .queryCount = 2};
+    VkQueryPoolCreateInfo times = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                   .queryCount = 2};
     VkFenceCreateInfo     fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     if (!works(vkCreateDescriptorPool(a->device, &descriptors, NULL, &a->descriptors), "vkCreateDescriptorPool") ||
         !works(vkCreateCommandPool(a->device, &pool, NULL, &a->pool), "vkCreateCommandPool") ||
@@ -226,7 +229,8 @@ static int make_commands(app *a, const halo_vulkan_needs *needs, uint32_t record
 
 static int begin(const app *a)
 {
-    VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                     .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
     return works(vkBeginCommandBuffer(a->commands, &info), "vkBeginCommandBuffer");
 }
 
@@ -272,6 +276,7 @@ static int sharpen(const app *a, const halo_vulkan_image *in, const unsharp_para
     uint64_t              count = (needs->workgroups + slices - 1) / slices;
     for (uint64_t first = 0; first < needs->workgroups; first += count) {
         halo_vulkan_slice slice = {first, count};
+        uint64_t          last = first + count;
         if (!begin(a))
             return 0;
         if (first == 0)
@@ -280,13 +285,13 @@ static int sharpen(const app *a, const halo_vulkan_image *in, const unsharp_para
                                : unsharp_vulkan_record_part(a->filter, a->commands, in, params, out, NULL, &slice, &resources);
         if (!filter_works(code, "recording"))
             return 0;
-        if (first + count >= needs->workgroups)
+        if (last >= needs->workgroups)
             record_after(a, out->size, needs);
         if (!submit(a))
             return 0;
         if (slices > 1)
-            fprintf(stderr, "\rsharpening: %3.0f %%", 100.0 * (double)(first + count < needs->workgroups ? first + count : needs->workgroups) /
-                                                          (double)needs->workgroups);
+            fprintf(stderr, "\rsharpening: %3.0f %%",
+                    last < needs->workgroups ? 100.0 * (double)last / (double)needs->workgroups : 100.0);
     }
     if (slices > 1)
         fputc('\n', stderr);

@@ -83,7 +83,8 @@ static void params_struct(text *out, const tensor_pipe *p)
     text needed = { 0 };
     for (uint32_t k = 0; k < p->params.count; k++)
         if (!p->params.items[k].has_default) text_printf(&needed, "%s%s", needed.count ? ", " : "", p->params.items[k].name);
-    if (needed.count) text_printf(out, "    /* no default, 0 here: %.*s; so NULL for params is HALO_ERROR_NULL */", (int)needed.count, needed.bytes);
+    if (needed.count) text_printf(out, "    /* no default, 0 here: %.*s; so NULL for params is HALO_ERROR_NULL */",
+                                  (int)needed.count, needed.bytes);
     text_free(&needed);
 }
 
@@ -128,7 +129,8 @@ static void describe_image(text *out, const tensor_stage *s, const char *name, c
     text_printf(out, ", %d dimension%s%s%s\n", s->rank, s->rank == 1 ? "" : "s", *layout ? ", " : "", layout);
 }
 
-void header_images(text *out, const tensor_pipe *p, const char *(*layout)(const void *user, uint32_t position, type t), const void *user)
+void header_images(text *out, const tensor_pipe *p, const char *(*layout)(const void *user, uint32_t position, type t),
+                   const void *user)
 {
     uint32_t position = 0;
     for (uint32_t k = 1; k < p->stages.count; k++) {

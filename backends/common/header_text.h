@@ -15,6 +15,7 @@ void header_params(text *out, const tensor_pipe *p);
 void header_arguments(text *out, const tensor_pipe *p, const char *image, const char *output);
 const char *header_output_name(const tensor_pipe *p, uint32_t which);
 /* " *   NAME: input, u8x3, 2 dimensions, LAYOUT" for every picture. `layout` says what stands behind the comma; "": nothing. */
-void header_images(text *out, const tensor_pipe *p, const char *(*layout)(const void *user, uint32_t position, type t), const void *user);
+void header_images(text *out, const tensor_pipe *p, const char *(*layout)(const void *user, uint32_t position, type t),
+                   const void *user);
 
 #endif

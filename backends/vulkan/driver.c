@@ -33,8 +33,8 @@ void haloi_vulkan_destroy(haloi_vulkan *v)
     driver_give(a ? &callbacks : NULL, v);
 }
 
-int haloi_vulkan_create(const haloi_vulkan_code *code, VkDevice device, PFN_vkGetDeviceProcAddr loader, const halo_vulkan_device *about,
-                        VkPipelineCache cache, haloi_vulkan **out)
+int haloi_vulkan_create(const haloi_vulkan_code *code, VkDevice device, PFN_vkGetDeviceProcAddr loader,
+                        const halo_vulkan_device *about, VkPipelineCache cache, haloi_vulkan **out)
 {
     if (!out) return HALO_ERROR_NULL;
     *out = NULL;
@@ -42,7 +42,8 @@ int haloi_vulkan_create(const haloi_vulkan_code *code, VkDevice device, PFN_vkGe
     if (haloi_vulkan_missing(code, about)) return HALO_VULKAN_ERROR_FEATURE;
     vulkan_plan p;
     plan_open(code->plan, &p);
-    haloi_vulkan *v = driver_take(about->allocator, sizeof *v + sizeof(device_kernel) * (size_t)p.header->n_kernels, VK_SYSTEM_ALLOCATION_SCOPE_OBJECT);
+    haloi_vulkan *v = driver_take(about->allocator, sizeof *v + sizeof(device_kernel) * (size_t)p.header->n_kernels,
+                                  VK_SYSTEM_ALLOCATION_SCOPE_OBJECT);
     if (!v) return HALO_ERROR_MEMORY;
     v->plan = p;
     v->code = code;
@@ -74,7 +75,8 @@ static void *call_begin(call *c, const haloi_vulkan *v, const int32_t *words)
 {
     plan_open(words, &c->plan);
     const vplan_header *h = c->plan.header;
-    size_t n_memories = (size_t)h->n_memories, n_kernels = (size_t)h->n_kernels, n_values = (size_t)h->n_instructions, n_dims = (size_t)h->n_dims;
+    size_t n_memories = (size_t)h->n_memories, n_kernels = (size_t)h->n_kernels;
+    size_t n_values = (size_t)h->n_instructions, n_dims = (size_t)h->n_dims;
     size_t bytes = 4 * n_dims + sizeof(value) * n_values + (sizeof(region) + 8) * n_memories + sizeof(region) * n_kernels + 5 * 16;
     void *all = driver_take(allocator_of(v), bytes, VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
     char *at = all;
@@ -122,7 +124,8 @@ static int evaluate(call *c, const void *params, int32_t *failed)
 }
 
 /* Sizes and parameters to values. */
-static int call_setup(call *c, const haloi_vulkan_code *code, const halo_vulkan_image *const *inputs, const void *params, int32_t *failed)
+static int call_setup(call *c, const haloi_vulkan_code *code, const halo_vulkan_image *const *inputs, const void *params,
+                      int32_t *failed)
 {
     const vplan_header *h = c->plan.header;
     for (int k = 0; k < h->n_inputs; k++) if (!inputs[k]) return HALO_ERROR_NULL;
@@ -152,8 +155,8 @@ static int size_outputs(const call *c, halo_vulkan_image *const *outputs)
     return HALO_OK;
 }
 
-int haloi_vulkan_size(const haloi_vulkan_code *code, const halo_vulkan_image *const *inputs, const void *params, halo_vulkan_image *const *outputs,
-                      int32_t *failed)
+int haloi_vulkan_size(const haloi_vulkan_code *code, const halo_vulkan_image *const *inputs, const void *params,
+                      halo_vulkan_image *const *outputs, int32_t *failed)
 {
     call c;
     void *memory = call_begin(&c, NULL, code->plan);
@@ -257,7 +260,8 @@ static int check_images(const call *c)
 static int check_scratch(const call *c)
 {
     if (c->scratch_bytes == 0) return HALO_OK;
-    if (!c->resources->scratch || c->resources->scratch_offset % (VkDeviceSize)scratch_alignment(c)) return HALO_VULKAN_ERROR_SCRATCH;
+    VkDeviceSize alignment = (VkDeviceSize)scratch_alignment(c);
+    if (!c->resources->scratch || c->resources->scratch_offset % alignment) return HALO_VULKAN_ERROR_SCRATCH;
     return check_scratch_apart(c);
 }
 
@@ -293,8 +297,8 @@ static int check_call(call *c)
 static void *recorder_begin(recorder *r, const call *c)
 {
     size_t n = (size_t)c->plan.header->n_kernels, n_slots = (size_t)(c->argument_words - c->plan.header->n_table_words);
-    void *all = driver_take(allocator_of(c->v), 8 * (n + 1) + (sizeof *r->sets + sizeof *r->made + sizeof *r->layouts) * n + 4 * n_slots + 5 * 16,
-                            VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
+    size_t bytes = 8 * (n + 1) + (sizeof *r->sets + sizeof *r->made + sizeof *r->layouts) * n + 4 * n_slots + 5 * 16;
+    void *all = driver_take(allocator_of(c->v), bytes, VK_SYSTEM_ALLOCATION_SCOPE_COMMAND);
     char *at = all;
     if (!all) return NULL;
     r->c = c;
@@ -318,8 +322,9 @@ static int allocate_sets(recorder *r)
     int n_kernels = r->c->plan.header->n_kernels;
     for (int k = 0; k < n_kernels; k++) if (slice_has(r, k)) r->layouts[n++] = v->kernels[k].set_layout;
     if (n == 0) return HALO_OK;
-    VkDescriptorSetAllocateInfo info = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO, .descriptorPool = r->c->resources->pool,
-                                         .descriptorSetCount = n, .pSetLayouts = r->layouts };
+    VkDescriptorSetAllocateInfo info = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
+                                         .descriptorPool = r->c->resources->pool, .descriptorSetCount = n,
+                                         .pSetLayouts = r->layouts };
     if (v->vk.AllocateDescriptorSets(v->device, &info, r->made) != VK_SUCCESS) return HALO_VULKAN_ERROR_DEVICE;
     n = 0;
     for (int k = 0; k < n_kernels; k++) {
@@ -386,15 +391,15 @@ const char *haloi_vulkan_error(int code)
     case HALO_OK:                    return "no error";
     case HALO_ERROR_NULL:            return "a required pointer or handle is null";
     case HALO_ERROR_SIZE:            return "an image's extents don't fit the pipe, each other, or the part asked for";
-    case HALO_ERROR_STRIDE:          return "an offset or a stride is not a multiple of the component's size, or an output's pixels overlap";
+    case HALO_ERROR_STRIDE:          return "an offset or stride is no multiple of the component's size, or an output's pixels overlap";
     case HALO_ERROR_OVERLAP:         return "an output overlaps another image, or scratch";
     case HALO_ERROR_PARAMETER:       return "a parameter is outside its range";
     case HALO_ERROR_MEMORY:          return "an allocation failed";
-    case HALO_VULKAN_ERROR_DEVICE:   return "a Vulkan function failed: out of memory, the device lost, or the descriptor pool exhausted";
+    case HALO_VULKAN_ERROR_DEVICE:   return "a Vulkan function failed: out of memory, device lost, or descriptor pool exhausted";
     case HALO_VULKAN_ERROR_FEATURE:  return "the device lacks a feature or limit that the pipe needs";
-    case HALO_VULKAN_ERROR_RANGE:    return "what is taken of an image is more than a storage buffer can be bound to (maxStorageBufferRange), or than 2^31 components";
+    case HALO_VULKAN_ERROR_RANGE:    return "what is taken of an image is more than maxStorageBufferRange or 2^31 components";
     case HALO_VULKAN_ERROR_BUFFER:   return "an image doesn't lie inside its buffer's bytes";
-    case HALO_VULKAN_ERROR_WORDS:    return "without 8 and 16-bit storage, an output's rows must begin and end at whole 32-bit words";
+    case HALO_VULKAN_ERROR_WORDS:    return "without 8 and 16-bit storage, an output's rows must begin and end at 32-bit words";
     case HALO_VULKAN_ERROR_LOOPS:    return "the parameters and sizes ask for more loop iterations than the driver runs";
     case HALO_VULKAN_ERROR_SCRATCH:  return "the scratch buffer is missing or its offset not aligned as asked";
     default:                         return "unknown error";

@@ -13,7 +13,10 @@ static inline uint32_t count_bindings(const vulkan_plan *p, const vplan_kernel *
     return n;
 }
 
-static inline uint32_t push_bytes(const vplan_kernel *k) { return 4 * (VPLAN_PUSH_slots + (k->in_buffer ? 0 : (uint32_t)k->n_slots)); }
+static inline uint32_t push_bytes(const vplan_kernel *k)
+{
+    return 4 * (VPLAN_PUSH_slots + (k->in_buffer ? 0 : (uint32_t)k->n_slots));
+}
 
 static inline const char *kernel_missing(const vulkan_plan *p, const vplan_kernel *k, const halo_vulkan_device *about)
 {
@@ -21,9 +24,12 @@ static inline const char *kernel_missing(const vulkan_plan *p, const vplan_kerne
     kernel_shape shape;
     if ((k->needs & VPLAN_NEEDS_int64) && !about->shader_int64) return "shaderInt64";
     if ((k->needs & VPLAN_NEEDS_image_extended) && !about->storage_image_extended) return "shaderStorageImageExtendedFormats";
-    if (count_bindings(p, k, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER) > l->maxPerStageDescriptorStorageBuffers) return "maxPerStageDescriptorStorageBuffers";
-    if (count_bindings(p, k, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE) > l->maxPerStageDescriptorStorageImages) return "maxPerStageDescriptorStorageImages";
-    if (count_bindings(p, k, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE) > l->maxPerStageDescriptorSampledImages) return "maxPerStageDescriptorSampledImages";
+    if (count_bindings(p, k, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER) > l->maxPerStageDescriptorStorageBuffers)
+        return "maxPerStageDescriptorStorageBuffers";
+    if (count_bindings(p, k, VK_DESCRIPTOR_TYPE_STORAGE_IMAGE) > l->maxPerStageDescriptorStorageImages)
+        return "maxPerStageDescriptorStorageImages";
+    if (count_bindings(p, k, VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE) > l->maxPerStageDescriptorSampledImages)
+        return "maxPerStageDescriptorSampledImages";
     if ((uint32_t)k->n_bindings > l->maxPerStageResources) return "maxPerStageResources";
     if (push_bytes(k) > l->maxPushConstantsSize) return "maxPushConstantsSize";
     if (!choose_shape(p, k, about, &shape)) return "maxComputeSharedMemorySize";
@@ -54,9 +60,11 @@ static inline VkResult make_set_layout(haloi_vulkan *v, int kernel)
     const vplan_kernel *k = &v->plan.kernels[kernel];
     VkDescriptorSetLayoutBinding all[VPLAN_BINDINGS_MOST];
     for (int j = 0; j < k->n_bindings; j++)
-        all[j] = (VkDescriptorSetLayoutBinding){ (uint32_t)j, descriptor_type(&v->plan, v->plan.bindings[k->first_binding + j].memory), 1,
-                                                 VK_SHADER_STAGE_COMPUTE_BIT, NULL };
-    VkDescriptorSetLayoutCreateInfo info = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO, .bindingCount = (uint32_t)k->n_bindings,
+        all[j] = (VkDescriptorSetLayoutBinding){
+            (uint32_t)j, descriptor_type(&v->plan, v->plan.bindings[k->first_binding + j].memory), 1,
+            VK_SHADER_STAGE_COMPUTE_BIT, NULL };
+    VkDescriptorSetLayoutCreateInfo info = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
+                                             .bindingCount = (uint32_t)k->n_bindings,
                                              .pBindings = all };
     return v->vk.CreateDescriptorSetLayout(v->device, &info, v->about.allocator, &v->kernels[kernel].set_layout);
 }
@@ -65,7 +73,8 @@ static inline VkResult make_layout(haloi_vulkan *v, int kernel)
 {
     VkPushConstantRange range = { VK_SHADER_STAGE_COMPUTE_BIT, 0, push_bytes(&v->plan.kernels[kernel]) };
     VkPipelineLayoutCreateInfo info = { .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .setLayoutCount = 1,
-                                        .pSetLayouts = &v->kernels[kernel].set_layout, .pushConstantRangeCount = 1, .pPushConstantRanges = &range };
+                                        .pSetLayouts = &v->kernels[kernel].set_layout,
+                                        .pushConstantRangeCount = 1, .pPushConstantRanges = &range };
     return v->vk.CreatePipelineLayout(v->device, &info, v->about.allocator, &v->kernels[kernel].layout);
 }
 
@@ -110,9 +119,11 @@ static inline VkResult make_pipeline(haloi_vulkan *v, int kernel, VkPipelineCach
     VkShaderModule module;
     VkResult result = make_module(v, kernel, &module);
     if (result != VK_SUCCESS) return result;
-    VkComputePipelineCreateInfo info = { .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO, .layout = v->kernels[kernel].layout,
+    VkComputePipelineCreateInfo info = { .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                         .layout = v->kernels[kernel].layout,
                                          .basePipelineIndex = -1,
-                                         .stage = { .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                         .stage = { .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                    .stage = VK_SHADER_STAGE_COMPUTE_BIT,
                                                     .module = module, .pName = "main", .pSpecializationInfo = &constants } };
     result = v->vk.CreateComputePipelines(v->device, cache, 1, &info, v->about.allocator, &v->kernels[kernel].pipeline);
     v->vk.DestroyShaderModule(v->device, module, v->about.allocator);

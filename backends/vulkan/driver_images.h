@@ -170,8 +170,8 @@ static inline int64_t binding_alignment(const call *c)
 
 static inline int check_bound(const call *c, const bound *b, int64_t element)
 {
-    if ((uint64_t)b->bytes > c->v->about.limits.maxStorageBufferRange || b->bytes / element > INT32_MAX) return HALO_VULKAN_ERROR_RANGE;
-    return HALO_OK;
+    int fits = (uint64_t)b->bytes <= c->v->about.limits.maxStorageBufferRange && b->bytes / element <= INT32_MAX;
+    return fits ? HALO_OK : HALO_VULKAN_ERROR_RANGE;
 }
 
 static inline int bind_scratch(const call *c, int64_t at, int64_t bytes, bound *out)
@@ -238,7 +238,8 @@ static inline int64_t element_offset(const call *c, int32_t memory, int by_words
         return ((int64_t)image_of(c, m)->offset - b.offset) / element_bytes(m, by_words);
     }
     int64_t at = 0;
-    for (int d = 0; d < m->rank; d++) at -= element_stride(c, memory, by_words, d) * ((int64_t)r->axis[d].lo - bounds_of(c, m, d).lo);
+    for (int d = 0; d < m->rank; d++)
+        at -= element_stride(c, memory, by_words, d) * ((int64_t)r->axis[d].lo - bounds_of(c, m, d).lo);
     return at;
 }
 

@@ -2,7 +2,7 @@
  * Recording: descriptor sets, the arguments' bytes, and dispatches with barriers between those of which one needs the other.
  *
  * Workgroups are counted over all kernels, in the order in which they run, x fastest. A slice is a range of them. It records the
- * arguments' bytes when it has workgroup 0; later slices find them in scratch. A barrier is a memory barrier, so one at the start of
+ * arguments' bytes when it has workgroup 0; later slices find them in scratch. A barrier is a memory barrier: one at the start of
  * a slice that has earlier workgroups covers all slices that were submitted before. */
 #ifndef HALO_BACKENDS_VULKAN_DRIVER_RECORD_H
 #define HALO_BACKENDS_VULKAN_DRIVER_RECORD_H
@@ -206,7 +206,8 @@ static inline void update(recorder *r, int64_t at, const uint32_t *words, int64_
     const halo_vulkan_resources *to = r->c->resources;
     for (int64_t done = 0; done < n_words; done += UPDATE_WORDS_MOST) {
         VkDeviceSize bytes = 4 * (VkDeviceSize)min64(n_words - done, UPDATE_WORDS_MOST);
-        r->c->v->vk.CmdUpdateBuffer(r->commands, to->scratch, to->scratch_offset + 4 * (VkDeviceSize)(at + done), bytes, words + done);
+        r->c->v->vk.CmdUpdateBuffer(r->commands, to->scratch, to->scratch_offset + 4 * (VkDeviceSize)(at + done), bytes,
+                                    words + done);
     }
 }
 
@@ -238,7 +239,8 @@ static inline void record_tiles(recorder *r, int kernel, const int64_t at[3], co
             n[d] = (uint32_t)min64(count[d] - from[d], most[d]);
         }
         wait_for_earlier(r, kernel);
-        v->vk.CmdPushConstants(r->commands, v->kernels[kernel].layout, VK_SHADER_STAGE_COMPUTE_BIT, 4 * VPLAN_PUSH_tile_x, sizeof base, base);
+        v->vk.CmdPushConstants(r->commands, v->kernels[kernel].layout, VK_SHADER_STAGE_COMPUTE_BIT, 4 * VPLAN_PUSH_tile_x,
+                               sizeof base, base);
         v->vk.CmdDispatch(r->commands, n[0], n[1], n[2]);
     }
 }
@@ -250,9 +252,11 @@ static inline void bind_kernel(recorder *r, int kernel)
     uint32_t words[VPLAN_PUSH_MOST] = { 0 };
     uint32_t n = VPLAN_PUSH_slots;
     words[VPLAN_PUSH_arguments] = (uint32_t)slots_at(r->c, kernel);
-    for (int j = 0; j < k->n_slots && !k->in_buffer; j++) words[n++] = slot_word(r->c, kernel, &r->c->plan.slots[k->first_slot + j]);
+    for (int j = 0; j < k->n_slots && !k->in_buffer; j++)
+        words[n++] = slot_word(r->c, kernel, &r->c->plan.slots[k->first_slot + j]);
     v->vk.CmdBindPipeline(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, v->kernels[kernel].pipeline);
-    v->vk.CmdBindDescriptorSets(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, v->kernels[kernel].layout, 0, 1, &r->sets[kernel], 0, NULL);
+    v->vk.CmdBindDescriptorSets(r->commands, VK_PIPELINE_BIND_POINT_COMPUTE, v->kernels[kernel].layout, 0, 1, &r->sets[kernel], 0,
+                                NULL);
     v->vk.CmdPushConstants(r->commands, v->kernels[kernel].layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, 4 * n, words);
 }
 

@@ -26,7 +26,8 @@ static inline int64_t scratch_alignment(const call *c) { return max64(binding_al
 static inline int64_t bytes_in_scratch(const call *c, int32_t memory)
 {
     const vplan_memory *m = &c->plan.memories[memory];
-    return m->role == VPLAN_ROLE_scratch ? rounded_up_to(4 * m->pixel_words * region_pixels(&c->regions[memory]), scratch_alignment(c)) : 0;
+    return m->role == VPLAN_ROLE_scratch ? rounded_up_to(4 * m->pixel_words * region_pixels(&c->regions[memory]),
+                                                         scratch_alignment(c)) : 0;
 }
 
 static inline void place_memory(call *c, int32_t memory, int64_t bytes, int64_t start)

@@ -17,9 +17,10 @@ enum { MOST_INVOCATIONS = 256 };
 typedef struct tile_size { int16_t width, height; } tile_size;
 
 /* Wider rather than higher: rows of a picture lie together in memory. */
-static const tile_size TILES[] = { { 32, 32 }, { 64, 16 }, { 64, 32 }, { 32, 16 }, { 64, 8 }, { 16, 16 }, { 32, 8 }, { 16, 8 }, { 8, 8 },
-                                   { 8, 4 }, { 4, 4 }, { 4, 2 }, { 4, 1 }, { 2, 2 }, { 1, 1 } };
-static const tile_size LINES[] = { { 1024, 1 }, { 512, 1 }, { 256, 1 }, { 128, 1 }, { 64, 1 }, { 32, 1 }, { 16, 1 }, { 8, 1 }, { 4, 1 }, { 1, 1 } };
+static const tile_size TILES[] = { { 32, 32 }, { 64, 16 }, { 64, 32 }, { 32, 16 }, { 64, 8 }, { 16, 16 }, { 32, 8 }, { 16, 8 },
+                                   { 8, 8 }, { 8, 4 }, { 4, 4 }, { 4, 2 }, { 4, 1 }, { 2, 2 }, { 1, 1 } };
+static const tile_size LINES[] = { { 1024, 1 }, { 512, 1 }, { 256, 1 }, { 128, 1 }, { 64, 1 }, { 32, 1 }, { 16, 1 }, { 8, 1 },
+                                   { 4, 1 }, { 1, 1 } };
 
 static inline int64_t shared_width(const vplan_shared *s, int64_t tile) { return (s->p_x * (tile - 1) + s->reach_x) / s->q_x + 1; }
 static inline int64_t shared_height(const vplan_shared *s, int64_t tile) { return (s->p_y * (tile - 1) + s->reach_y) / s->q_y + 1; }
@@ -70,7 +71,8 @@ static inline int32_t most_invocations(const VkPhysicalDeviceLimits *l)
 
 static inline int32_t rounded_up(int64_t n, int64_t to) { return (int32_t)((n + to - 1) / to * to); }
 
-static inline double tile_cost(const vplan_shared *shared, int n_shared, const int32_t tile[2], int64_t words, const VkPhysicalDeviceLimits *limits)
+static inline double tile_cost(const vplan_shared *shared, int n_shared, const int32_t tile[2], int64_t words,
+                               const VkPhysicalDeviceLimits *limits)
 {
     int64_t pixels = (int64_t)tile[0] * tile[1], computed = pixels;
     for (int k = 0; k < n_shared; k++) computed += shared_width(&shared[k], tile[0]) * shared_height(&shared[k], tile[1]);
@@ -90,8 +92,8 @@ static inline int choose_tile(const vplan_kernel *k, const vplan_shared *shared,
     double best = 0;
     for (int j = 0; j < n; j++) {
         const tile_size *candidate = lines ? &LINES[j] : &TILES[j];
-        int32_t tile[2] = { k->tile_width > 0 ? k->tile_width : candidate->width, k->tile_height > 0 ? k->tile_height : candidate->height };
-        tile[0] = rounded_up(tile[0], granule);
+        int32_t tile[2] = { rounded_up(k->tile_width > 0 ? k->tile_width : candidate->width, granule),
+                            k->tile_height > 0 ? k->tile_height : candidate->height };
         int64_t words = place_shared(shared, k->n_shared, tile, at);
         if (4 * words > about->limits.maxComputeSharedMemorySize) continue;
         double cost = tile_cost(shared, k->n_shared, tile, words, &about->limits);
@@ -128,7 +130,8 @@ static inline int64_t loop_rounds(const call *c, const vplan_kernel *k, const ke
 {
     const vplan_shared *shared = c->plan.shared + k->first_shared;
     int32_t granule = shape->by_words && k->granule > 1 ? k->granule : 1;
-    int64_t pixels = (int64_t)shape->tile[0] / granule * shape->tile[1], steps = (pixels + shape->invocations - 1) / shape->invocations;
+    int64_t pixels = (int64_t)shape->tile[0] / granule * shape->tile[1];
+    int64_t steps = (pixels + shape->invocations - 1) / shape->invocations;
     int64_t rounds = steps * (1 + granule * ((granule > 1) + max64(0, c->values[k->iterations].i)));
     for (int j = 0; j < k->n_shared; j++) {
         pixels = shared_width(&shared[j], shape->tile[0]) * shared_height(&shared[j], shape->tile[1]);

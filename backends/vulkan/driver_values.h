@@ -41,8 +41,12 @@ static inline int value_is_float(int32_t kind) { return kind == VALUE_KIND_f32 |
 typedef float real;
 
 static inline float real_abs(float a) { return float_of_bits(float_bits(a) & 0x7fffffffu); }
-static inline float real_signed_as(float magnitude, float a) { return float_of_bits(float_bits(magnitude) | (float_bits(a) & 0x80000000u)); }
 static inline float real_muladd(float a, float b, float c) { float product = a * b; return product + c; }
+
+static inline float real_signed_as(float magnitude, float a)
+{
+    return float_of_bits(float_bits(magnitude) | (float_bits(a) & 0x80000000u));
+}
 
 /* From 2^23 on all floats are whole numbers; NaN stays too. */
 static inline float real_trunc(float a) { return real_abs(a) < 0x1p23f ? real_signed_as((float)(int32_t)real_abs(a), a) : a; }

@@ -16,45 +16,49 @@ static const char VULKAN_ABI_TEXT[] =
 static const char *const HOW_TO[] = {
     "/* How a host uses these functions, for a pipe called NAME.",
     " *",
-    " * Device. Vulkan 1.1 and a queue family with compute. Tell NAME_vulkan_create what was enabled and the device's limits; it takes the",
-    " * host's function loader, so nothing here links Vulkan, and owns a descriptor set layout, a pipeline layout and a pipeline per",
-    " * kernel, until NAME_vulkan_destroy: not before all command buffers that have its commands are done with. The device, and the functions",
-    " * of an allocator, have to outlive it; the rest of halo_vulkan_device is copied. The pipeline cache may be null.",
+    " * Device. Vulkan 1.1 and a queue family with compute. Tell NAME_vulkan_create what was enabled and the device's limits;",
+    " * it takes the host's function loader, so nothing here links Vulkan, and owns a descriptor set layout, a pipeline layout",
+    " * and a pipeline per kernel, until NAME_vulkan_destroy: not before all command buffers that have its commands are done",
+    " * with. The device, and the functions of an allocator, have to outlive it; the rest of halo_vulkan_device is copied. The",
+    " * pipeline cache may be null.",
     " *",
-    " * Recording. NAME_vulkan_record writes commands into a command buffer that is being recorded, outside of a render pass. It never",
-    " * submits, waits, maps, or takes device memory; host memory only while the call lasts, from the allocator if there is one. It fails",
-    " * before it has recorded anything: all is checked first, descriptor sets are allocated first. Afterwards these are as the last",
-    " * kernel had them: the bound compute pipeline, compute descriptor set 0, push constants of the compute stage. Whatever images and",
-    " * params point at may go when it returns; buffers, views, scratch and the pool's sets have to stay until the commands are done.",
-    " * Record as often as you like into one command buffer.",
+    " * Recording. NAME_vulkan_record writes commands into a command buffer that is being recorded, outside of a render pass.",
+    " * It never submits, waits, maps, or takes device memory; host memory only while the call lasts, from the allocator if",
+    " * there is one. It fails before it has recorded anything: all is checked first, descriptor sets are allocated first.",
+    " * Afterwards these are as the last kernel had them: the bound compute pipeline, compute descriptor set 0, push constants",
+    " * of the compute stage. Whatever images and params point at may go when it returns; buffers, views, scratch and the",
+    " * pool's sets have to stay until the commands are done. Record as often as you like into one command buffer.",
     " *",
-    " * Resources. NAME_vulkan_needs says how large a scratch buffer one recording takes, with which usage and alignment of its offset (a",
-    " * buffer without anything else's contents: they are lost), and how many descriptor sets of which kinds it takes from the pool. Sets",
-    " * are never freed one by one: reset the pool when the commands are done. Two recordings may share scratch only when a barrier as below",
-    " * stands between them.",
+    " * Resources. NAME_vulkan_needs says how large a scratch buffer one recording takes, with which usage and alignment of",
+    " * its offset (a buffer without anything else's contents: they are lost), and how many descriptor sets of which kinds it",
+    " * takes from the pool. Sets are never freed one by one: reset the pool when the commands are done. Two recordings may",
+    " * share scratch only when a barrier as below stands between them.",
     " *",
-    " * Barriers stand between the kernels of a recording where they need each other, and nowhere else. The host's business are those",
-    " * before (what was written last to inputs and scratch, what read the outputs last) and after: `needs` has the stages and accesses of",
-    " * first use and last write. First use of inputs: SHADER_READ, of outputs: SHADER_WRITE, in COMPUTE_SHADER; of scratch also TRANSFER",
-    " * and TRANSFER_WRITE, when first_stages has TRANSFER. A VkMemoryBarrier with those masks does for all of them.",
+    " * Barriers stand between the kernels of a recording where they need each other, and nowhere else. The host's business",
+    " * are those before (what was written last to inputs and scratch, what read the outputs last) and after: `needs` has the",
+    " * stages and accesses of first use and last write. First use of inputs: SHADER_READ, of outputs: SHADER_WRITE, in",
+    " * COMPUTE_SHADER; of scratch also TRANSFER and TRANSFER_WRITE, when first_stages has TRANSFER. A VkMemoryBarrier with",
+    " * those masks does for all of them.",
     " *",
-    " * Buffers of inputs and outputs: usage STORAGE_BUFFER. Offsets are as fine as components are; the library binds from the aligned place",
-    " * before, of `part` no more than it takes. An output overlaps no input and no other output (their pixels, not their bytes from first to",
-    " * last: parts side by side of one picture are apart). Outside of an output's pixels nothing is written; see padded_rows for the one",
-    " * exception, on devices without 8 and 16-bit storage, which store by 32-bit words: there rows of u8, i8, bool, u16, i16 and f16 outputs",
-    " * begin at multiples of 4 bytes (and parts of them too), pixels lie side by side, and the last word that is read of an input lies",
-    " * inside its buffer's bytes.",
+    " * Buffers of inputs and outputs: usage STORAGE_BUFFER. Offsets are as fine as components are; the library binds from the",
+    " * aligned place before, of `part` no more than it takes. An output overlaps no input and no other output (their pixels,",
+    " * not their bytes from first to last: parts side by side of one picture are apart). Outside of an output's pixels",
+    " * nothing is written; see padded_rows for the one exception, on devices without 8 and 16-bit storage, which store by",
+    " * 32-bit words: there rows of u8, i8, bool, u16, i16 and f16 outputs begin at multiples of 4 bytes (and parts of them",
+    " * too), pixels lie side by side, and the last word that is read of an input lies inside its buffer's bytes.",
     " *",
-    " * Images instead, where the list of a pipe's images says so, with a format: usage STORAGE or SAMPLED (without a sampler), in the layouts",
-    " * that halo_vulkan_image names; changing those is the host's business, in its barriers. u8 and u16 are fractions of 255 and 65535",
-    " * there, to the bit. Of three components the fourth isn't read, and 1 is written to it.",
+    " * Images instead, where the list of a pipe's images says so, with a format: usage STORAGE or SAMPLED (without a",
+    " * sampler), in the layouts that halo_vulkan_image names; changing those is the host's business, in its barriers. u8 and",
+    " * u16 are fractions of 255 and 65535 there, to the bit. Of three components the fourth isn't read, and 1 is written to",
+    " * it.",
     " *",
-    " * Long runs. NAME_vulkan_record_part takes a part of the outputs (NULL: all), and a slice of the workgroups that `needs` counts for that",
-    " * part (NULL: all). Slices are submitted in order, on one queue, with the same images, params, part and scratch; each brings the barrier",
-    " * that it needs against the ones before. So a host stays below a watchdog's limit, shows progress, and gives up between two of them.",
+    " * Long runs. NAME_vulkan_record_part takes a part of the outputs (NULL: all), and a slice of the workgroups that `needs`",
+    " * counts for that part (NULL: all). Slices are submitted in order, on one queue, with the same images, params, part and",
+    " * scratch; each brings the barrier that it needs against the ones before. So a host stays below a watchdog's limit,",
+    " * shows progress, and gives up between two of them.",
     " *",
-    " * Threads. All functions may be called from any number of threads at a time, on one NAME_vulkan too; each with a command buffer and",
-    " * a pool of its own, as Vulkan has it. Only destroy wants it alone.",
+    " * Threads. All functions may be called from any number of threads at a time, on one NAME_vulkan too; each with a command",
+    " * buffer and a pool of its own, as Vulkan has it. Only destroy wants it alone.",
     " *",
     " * Errors. HALO_OK or a code: NAME_vulkan_error is its text, NAME_vulkan_missing the feature or limit behind",
     " * HALO_VULKAN_ERROR_FEATURE, NULL when there is everything. */",
@@ -67,7 +71,8 @@ static const char *layout_name(const void *user, uint32_t position, type t)
     const image_words *w = user;
     int32_t layout = w->options->layouts ? w->options->layouts[position] : VPLAN_LAYOUT_interleaved;
     if (layout == VPLAN_LAYOUT_image || layout == VPLAN_LAYOUT_sampled)
-        return arena_printf(w->memory, "a %s image, %s", layout == VPLAN_LAYOUT_image ? "storage" : "sampled", vulkan_format_of(t)->name);
+        return arena_printf(w->memory, "a %s image, %s", layout == VPLAN_LAYOUT_image ? "storage" : "sampled",
+                            vulkan_format_of(t)->name);
     if (t.lanes == 1 || layout == VPLAN_LAYOUT_interleaved) return "";
     return layout == VPLAN_LAYOUT_planar ? "components in planes: the dimension after the last" : "blue first";
 }
@@ -90,18 +95,23 @@ static void functions(text *out, const tensor_pipe *p)
 {
     const char *name = p->name;
     text all = { 0 };
-    text_printf(out, "int %s_vulkan_create(VkDevice device, PFN_vkGetDeviceProcAddr loader, const halo_vulkan_device *about, VkPipelineCache cache,\n"
-                     "    %s_vulkan **made);\nvoid %s_vulkan_destroy(%s_vulkan *made);      /* NULL is fine */\n", name, name, name, name);
+    text_printf(out, "int %s_vulkan_create(VkDevice device, PFN_vkGetDeviceProcAddr loader, const halo_vulkan_device *about,\n"
+                     "    VkPipelineCache cache, %s_vulkan **made);\nvoid %s_vulkan_destroy(%s_vulkan *made);      /* NULL is fine */\n",
+                name, name, name, name);
     text_printf(out, "const char *%s_vulkan_missing(const halo_vulkan_device *about);\n", name);
-    text_printf(out, "/* Fills the extents that the outputs must have; of the inputs only extents are looked at. */\nint %s_vulkan_size(", name);
+    text_string(out, "/* Fills the extents that the outputs must have; of the inputs only extents are looked at. */\n");
+    text_printf(out, "int %s_vulkan_size(", name);
     header_arguments(&all, p, "const halo_vulkan_image *", "halo_vulkan_image *");
     text_add(out, all.bytes + 2, all.count - 2);
     text_free(&all);
-    text_printf(out, ");\n/* Of the inputs only extents are looked at; `part` NULL: all. */\nint %s_vulkan_needs(const %s_vulkan *made", name, name);
+    text_string(out, ");\n/* Of the inputs only extents are looked at; `part` NULL: all. */\n");
+    text_printf(out, "int %s_vulkan_needs(const %s_vulkan *made", name, name);
     header_arguments(out, p, "const halo_vulkan_image *", NULL);
-    text_printf(out, ", const halo_part *part, halo_vulkan_needs *needs);\nint %s_vulkan_record(const %s_vulkan *made, VkCommandBuffer commands", name, name);
+    text_string(out, ",\n    const halo_part *part, halo_vulkan_needs *needs);\n");
+    text_printf(out, "int %s_vulkan_record(const %s_vulkan *made, VkCommandBuffer commands", name, name);
     header_arguments(out, p, "const halo_vulkan_image *", "const halo_vulkan_image *");
-    text_printf(out, ",\n    const halo_vulkan_resources *resources);\nint %s_vulkan_record_part(const %s_vulkan *made, VkCommandBuffer commands", name, name);
+    text_string(out, ",\n    const halo_vulkan_resources *resources);\n");
+    text_printf(out, "int %s_vulkan_record_part(const %s_vulkan *made, VkCommandBuffer commands", name, name);
     header_arguments(out, p, "const halo_vulkan_image *", "const halo_vulkan_image *");
     text_printf(out, ",\n    const halo_part *part, const halo_vulkan_slice *slice, const halo_vulkan_resources *resources);\n"
                      "const char *%s_vulkan_error(int code);\n\n", name);

@@ -130,7 +130,8 @@ typedef struct pictures { LLVMValueRef inputs, params, outputs; int end; } pictu
 static pictures gather_pictures(object_maker *m, LLVMValueRef f, int first, bool with_outputs)
 {
     int n_in = (int)m->pipe->n_inputs, n_params = m->pipe->params.count > 0, n_out = with_outputs ? (int)m->pipe->outputs.count : 0;
-    pictures p = { .inputs = gather(m, f, first, n_in), .outputs = with_outputs ? gather(m, f, first + n_in + n_params, n_out) : NULL };
+    pictures p = { .inputs = gather(m, f, first, n_in) };
+    if (with_outputs) p.outputs = gather(m, f, first + n_in + n_params, n_out);
     p.params = n_params ? LLVMGetParam(f, (unsigned)(first + n_in)) : LLVMConstNull(m->pointer);
     p.end = first + n_in + n_params + n_out;
     return p;
@@ -149,7 +150,8 @@ static void make_size_and_needs(object_maker *m)
     call_driver(m, "size", m->i32, size, 5);
     f = begin_entry(m, "needs", m->i32, 1 + count_pictures(m, false) + 2);
     p = gather_pictures(m, f, 1, false);
-    LLVMValueRef needs[6] = { LLVMGetParam(f, 0), p.inputs, p.params, LLVMGetParam(f, (unsigned)p.end), LLVMGetParam(f, (unsigned)p.end + 1), null };
+    LLVMValueRef needs[6] = { LLVMGetParam(f, 0), p.inputs, p.params, LLVMGetParam(f, (unsigned)p.end),
+                              LLVMGetParam(f, (unsigned)p.end + 1), null };
     call_driver(m, "needs", m->i32, needs, 6);
 }
 
@@ -159,8 +161,9 @@ static void make_record(object_maker *m, bool part)
     LLVMValueRef f = begin_entry(m, part ? "record_part" : "record", m->i32, 2 + count_pictures(m, true) + (part ? 3 : 1));
     pictures p = gather_pictures(m, f, 2, true);
     unsigned at = (unsigned)p.end;
-    LLVMValueRef arguments[9] = { LLVMGetParam(f, 0), LLVMGetParam(f, 1), p.inputs, p.params, p.outputs, part ? LLVMGetParam(f, at) : null,
-                                  part ? LLVMGetParam(f, at + 1) : null, LLVMGetParam(f, part ? at + 2 : at), null };
+    LLVMValueRef arguments[9] = { LLVMGetParam(f, 0), LLVMGetParam(f, 1), p.inputs, p.params, p.outputs,
+                                  part ? LLVMGetParam(f, at) : null, part ? LLVMGetParam(f, at + 1) : null,
+                                  LLVMGetParam(f, part ? at + 2 : at), null };
     call_driver(m, "record", m->i32, arguments, 9);
 }
 
@@ -214,7 +217,8 @@ bool vulkan_object(tensor_pipe **pipes, uint32_t n_pipes, const vulkan_options *
     cpu_machine machine;
     if (!cpu_machine_make(options->triple, "x86-64", false, d, (span){ 0 }, &machine)) return false;
     LLVMContextRef context = LLVMContextCreate();
-    object_maker m = { .context = context, .module = LLVMModuleCreateWithNameInContext("halo", context), .builder = LLVMCreateBuilderInContext(context),
+    object_maker m = { .context = context, .module = LLVMModuleCreateWithNameInContext("halo", context),
+                       .builder = LLVMCreateBuilderInContext(context),
                        .pointer = LLVMPointerTypeInContext(context, 0), .i32 = LLVMInt32TypeInContext(context),
                        .nothing = LLVMVoidTypeInContext(context), .memory = arena_scratch(pipes[0]->memory) };
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine.machine);

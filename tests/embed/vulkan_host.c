@@ -15,7 +15,8 @@
 #include "unsharp.h"
 #include "unsharp_vulkan.h"
 
-enum { WIDTH = 61, HEIGHT = 43, ROW = 61 * 3 + 9, PICTURE = ROW * HEIGHT, GUARD = 4096, WHOLE = GUARD + PICTURE + GUARD, THREADS = 4 };
+enum { WIDTH = 61, HEIGHT = 43, ROW = 61 * 3 + 9, PICTURE = ROW * HEIGHT, GUARD = 4096, WHOLE = GUARD + PICTURE + GUARD,
+       THREADS = 4 };
 
 typedef struct host {
     test_device        device;
@@ -59,7 +60,8 @@ static uint8_t *wanted(const unsharp_params *params)
     fill(from);
     draw(from);
     fill(to);
-    halo_image in = { from + GUARD, { WIDTH, HEIGHT, 1, 1, 1 }, { 3, ROW } }, out = { to + GUARD, { WIDTH, HEIGHT, 1, 1, 1 }, { 3, ROW } };
+    halo_image in = { from + GUARD, { WIDTH, HEIGHT, 1, 1, 1 }, { 3, ROW } }, out = in;
+    out.data = to + GUARD;
     assert_int_equal(unsharp(&in, params, &out, NULL), HALO_OK);
     free(from);
     return to;
@@ -69,16 +71,16 @@ static uint8_t *wanted(const unsharp_params *params)
 
 static halo_vulkan_image view(const test_buffer *b)
 {
-    return (halo_vulkan_image){ .buffer = b->buffer, .offset = GUARD, .first = GUARD, .size = PICTURE, .extent = { WIDTH, HEIGHT, 1, 1, 1 },
-                                .stride = { 3, ROW } };
+    return (halo_vulkan_image){ .buffer = b->buffer, .offset = GUARD, .first = GUARD, .size = PICTURE,
+                                .extent = { WIDTH, HEIGHT, 1, 1, 1 }, .stride = { 3, ROW } };
 }
 
 static void make_pools(job *j, uint32_t recordings)
 {
     test_device *d = &j->h->device;
     VkDescriptorPoolSize size = { VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, j->needs.storage_buffers * recordings };
-    VkDescriptorPoolCreateInfo sets = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO, .maxSets = j->needs.sets * recordings,
-                                        .poolSizeCount = 1, .pPoolSizes = &size };
+    VkDescriptorPoolCreateInfo sets = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
+                                        .maxSets = j->needs.sets * recordings, .poolSizeCount = 1, .pPoolSizes = &size };
     assert_int_equal(vkCreateDescriptorPool(d->device, &sets, NULL, &j->descriptors), VK_SUCCESS);
     VkCommandPoolCreateInfo pool = { .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, .queueFamilyIndex = d->family,
                                      .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT };
@@ -118,7 +120,8 @@ static void open_commands(const job *j)
 
 static void barrier(const job *j, VkPipelineStageFlags to, VkAccessFlags next)
 {
-    VkMemoryBarrier all = { .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = j->needs.last_accesses, .dstAccessMask = next };
+    VkMemoryBarrier all = { .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER, .srcAccessMask = j->needs.last_accesses,
+                            .dstAccessMask = next };
     vkCmdPipelineBarrier(j->commands, j->needs.last_stages, to, 0, 1, &all, 0, NULL, 0, NULL);
 }
 
@@ -185,7 +188,8 @@ static int open_host(void **state)
     host *h = calloc(1, sizeof *h);
     *state = h;
     if (!test_device_open(&h->device)) return 0;
-    h->about = (halo_vulkan_device){ .limits = h->device.properties.limits, .storage_8bit = h->device.storage8, .storage_16bit = h->device.storage16,
+    h->about = (halo_vulkan_device){ .limits = h->device.properties.limits, .storage_8bit = h->device.storage8,
+                                     .storage_16bit = h->device.storage16,
                                      .shader_int64 = h->device.int64, .most_loop_iterations = 65535 };
     make_filter(h, &h->filter);
     return 0;
@@ -248,7 +252,8 @@ static void parts_make_up_the_picture(void **state)
             halo_vulkan_needs needs;
             assert_int_equal(unsharp_vulkan_needs(j.h->filter, &j.in, &j.params, &part, &needs), HALO_OK);
             assert_true(needs.scratch_bytes <= j.needs.scratch_bytes && needs.sets <= j.needs.sets);
-            assert_int_equal(unsharp_vulkan_record_part(j.h->filter, j.commands, &j.in, &j.params, &j.out, &part, NULL, &resources), HALO_OK);
+            assert_int_equal(unsharp_vulkan_record_part(j.h->filter, j.commands, &j.in, &j.params, &j.out, &part, NULL, &resources),
+                             HALO_OK);
             barrier(&j, j.needs.first_stages, j.needs.first_accesses);
         }
     submit(&j);
@@ -266,7 +271,8 @@ static void slices_in_submissions_of_their_own(void **state)
     for (uint64_t first = 0; first < j.needs.workgroups; first += count) {
         halo_vulkan_slice slice = { first, count };
         open_commands(&j);
-        assert_int_equal(unsharp_vulkan_record_part(h->filter, j.commands, &j.in, &j.params, &j.out, NULL, &slice, &resources), HALO_OK);
+        assert_int_equal(unsharp_vulkan_record_part(h->filter, j.commands, &j.in, &j.params, &j.out, NULL, &slice, &resources),
+                         HALO_OK);
         submit(&j);
     }
     check_picture(&j);

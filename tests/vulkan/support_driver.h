@@ -56,8 +56,10 @@ static inline void bench_end(bench *b)
 /* A dense picture in a buffer of its own, with nothing to spare. */
 static inline void bench_picture(bench *b, int which, int32_t width, int32_t height, int64_t pixel_bytes)
 {
-    b->images[which] = (halo_vulkan_image){ .buffer = buffer_number((uint64_t)which + 1), .size = (VkDeviceSize)((int64_t)width * height * pixel_bytes),
-                                            .extent = { width, height, 1, 1, 1 }, .stride = { pixel_bytes, (int64_t)width * pixel_bytes } };
+    b->images[which] = (halo_vulkan_image){ .buffer = buffer_number((uint64_t)which + 1),
+                                            .size = (VkDeviceSize)((int64_t)width * height * pixel_bytes),
+                                            .extent = { width, height, 1, 1, 1 },
+                                            .stride = { pixel_bytes, (int64_t)width * pixel_bytes } };
     int n_inputs = b->plan.header.n_inputs;
     if (which < n_inputs) b->inputs[which] = &b->images[which];
     else b->outputs[which - n_inputs] = &b->images[which];
@@ -66,7 +68,8 @@ static inline void bench_picture(bench *b, int which, int32_t width, int32_t hei
 static inline int bench_record(bench *b)
 {
     b->failed = 77;
-    return haloi_vulkan_record(b->v, fake_commands(&b->device), b->inputs, b->params, b->outputs, b->part, b->slice, &b->resources, &b->failed);
+    return haloi_vulkan_record(b->v, fake_commands(&b->device), b->inputs, b->params, b->outputs, b->part, b->slice, &b->resources,
+                               &b->failed);
 }
 
 static inline halo_vulkan_needs bench_needs(bench *b)

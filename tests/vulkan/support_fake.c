@@ -39,7 +39,8 @@ MAKER(set_layout, VkDescriptorSetLayoutCreateInfo, VkDescriptorSetLayout)
 MAKER(layout, VkPipelineLayoutCreateInfo, VkPipelineLayout)
 
 /* Modules are their infos' code, for the pipeline that is made from one. */
-static VKAPI_ATTR VkResult VKAPI_CALL create_module(VkDevice d, const VkShaderModuleCreateInfo *i, const VkAllocationCallbacks *a, VkShaderModule *out)
+static VKAPI_ATTR VkResult VKAPI_CALL create_module(VkDevice d, const VkShaderModuleCreateInfo *i, const VkAllocationCallbacks *a,
+                                                    VkShaderModule *out)
 {
     (void)a;
     fake *f = of_device(d);
@@ -48,7 +49,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_module(VkDevice d, const VkShaderMo
     return make(f, (uint64_t *)(void *)out);
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice d, VkPipelineCache cache, uint32_t n, const VkComputePipelineCreateInfo *i,
+static VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice d, VkPipelineCache cache, uint32_t n,
+                                                       const VkComputePipelineCreateInfo *i,
                                                        const VkAllocationCallbacks *a, VkPipeline *out)
 {
     (void)cache; (void)a; (void)n;
@@ -59,7 +61,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice d, VkPipelineCac
     const VkSpecializationInfo *s = i->stage.pSpecializationInfo;
     p->n_constants = s->mapEntryCount;
     for (uint32_t k = 0; k < s->mapEntryCount; k++)
-        memcpy(&p->constants[s->pMapEntries[k].constantID], (const char *)s->pData + s->pMapEntries[k].offset, s->pMapEntries[k].size);
+        memcpy(&p->constants[s->pMapEntries[k].constantID], (const char *)s->pData + s->pMapEntries[k].offset,
+               s->pMapEntries[k].size);
     *(uint64_t *)(void *)out = (uint64_t)++f->n_pipelines;
     return VK_SUCCESS;
 }
@@ -87,7 +90,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL allocate_sets(VkDevice d, const VkDescript
     return VK_SUCCESS;
 }
 
-static VKAPI_ATTR void VKAPI_CALL update_sets(VkDevice d, uint32_t n, const VkWriteDescriptorSet *w, uint32_t n_copies, const VkCopyDescriptorSet *c)
+static VKAPI_ATTR void VKAPI_CALL update_sets(VkDevice d, uint32_t n, const VkWriteDescriptorSet *w, uint32_t n_copies,
+                                              const VkCopyDescriptorSet *c)
 {
     (void)n_copies; (void)c;
     for (uint32_t k = 0; k < n; k++) {
@@ -117,14 +121,16 @@ static VKAPI_ATTR void VKAPI_CALL bind_pipeline(VkCommandBuffer b, VkPipelineBin
     add(of_commands(b), FAKE_bind);
 }
 
-static VKAPI_ATTR void VKAPI_CALL bind_sets(VkCommandBuffer b, VkPipelineBindPoint point, VkPipelineLayout layout, uint32_t first, uint32_t n,
+static VKAPI_ATTR void VKAPI_CALL bind_sets(VkCommandBuffer b, VkPipelineBindPoint point, VkPipelineLayout layout, uint32_t first,
+                                            uint32_t n,
                                             const VkDescriptorSet *sets, uint32_t n_offsets, const uint32_t *offsets)
 {
     (void)point; (void)layout; (void)first; (void)n; (void)n_offsets; (void)offsets;
     of_commands(b)->bound_set = (int)(uint64_t)sets[0] - 1;
 }
 
-static VKAPI_ATTR void VKAPI_CALL push_constants(VkCommandBuffer b, VkPipelineLayout layout, VkShaderStageFlags stages, uint32_t at, uint32_t bytes,
+static VKAPI_ATTR void VKAPI_CALL push_constants(VkCommandBuffer b, VkPipelineLayout layout, VkShaderStageFlags stages, uint32_t at,
+                                                 uint32_t bytes,
                                                  const void *words)
 {
     (void)layout; (void)stages;
@@ -139,8 +145,10 @@ static VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer b, uint32_t x, uint32
     c->groups[2] = z;
 }
 
-static VKAPI_ATTR void VKAPI_CALL pipeline_barrier(VkCommandBuffer b, VkPipelineStageFlags from, VkPipelineStageFlags to, VkDependencyFlags flags,
-                                                   uint32_t n, const VkMemoryBarrier *all, uint32_t n_b, const VkBufferMemoryBarrier *of_b, uint32_t n_i,
+static VKAPI_ATTR void VKAPI_CALL pipeline_barrier(VkCommandBuffer b, VkPipelineStageFlags from, VkPipelineStageFlags to,
+                                                   VkDependencyFlags flags,
+                                                   uint32_t n, const VkMemoryBarrier *all, uint32_t n_b,
+                                                       const VkBufferMemoryBarrier *of_b, uint32_t n_i,
                                                    const VkImageMemoryBarrier *of_i)
 {
     (void)flags; (void)n; (void)all; (void)n_b; (void)of_b; (void)n_i; (void)of_i;
@@ -149,7 +157,8 @@ static VKAPI_ATTR void VKAPI_CALL pipeline_barrier(VkCommandBuffer b, VkPipeline
     c->to = to;
 }
 
-static VKAPI_ATTR void VKAPI_CALL update_buffer(VkCommandBuffer b, VkBuffer buffer, VkDeviceSize at, VkDeviceSize bytes, const void *data)
+static VKAPI_ATTR void VKAPI_CALL update_buffer(VkCommandBuffer b, VkBuffer buffer, VkDeviceSize at, VkDeviceSize bytes,
+                                                const void *data)
 {
     (void)buffer;
     fake_command *c = add(of_commands(b), FAKE_update);

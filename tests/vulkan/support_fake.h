@@ -22,8 +22,18 @@ typedef struct fake_command {
     uint32_t   first_word, last_word;
 } fake_command;
 
-typedef struct fake_pipeline { uint32_t constants[256]; uint32_t n_constants; size_t code_bytes; const uint32_t *code; } fake_pipeline;
-typedef struct fake_set { VkDescriptorBufferInfo buffers[96]; VkDescriptorImageInfo views[96]; VkDescriptorType types[96]; int n; } fake_set;
+typedef struct fake_pipeline {
+    uint32_t constants[256], n_constants;
+    size_t   code_bytes;
+    const uint32_t *code;
+} fake_pipeline;
+
+typedef struct fake_set {
+    VkDescriptorBufferInfo buffers[96];
+    VkDescriptorImageInfo  views[96];
+    VkDescriptorType       types[96];
+    int n;
+} fake_set;
 
 typedef struct fake {
     fake_command commands[FAKE_MOST];

@@ -36,7 +36,8 @@ static int32_t last_of_dim(plan_builder *b, int32_t input, int32_t d)
 int32_t plan_input(plan_builder *b, int32_t component_bytes, int32_t lanes)
 {
     int32_t which = b->header.n_inputs++, n = b->header.n_memories++;
-    b->memories[n] = (vplan_memory){ .role = VPLAN_ROLE_input, .which = which, .rank = 2, .component_bytes = component_bytes, .lanes = lanes };
+    b->memories[n] = (vplan_memory){ .role = VPLAN_ROLE_input, .which = which, .rank = 2, .component_bytes = component_bytes,
+                                     .lanes = lanes };
     for (int d = 0; d < 2; d++) b->memories[n].hi[d] = last_of_dim(b, which, d);
     return n;
 }
@@ -71,8 +72,10 @@ static void add_binding(plan_builder *b, int32_t memory, int32_t is_written)
 int32_t plan_kernel(plan_builder *b, int32_t sink)
 {
     int32_t n = b->header.n_kernels++;
-    b->kernels[n] = (vplan_kernel){ .first_slot = b->header.n_slots, .first_shared = b->header.n_shared, .first_binding = b->header.n_bindings,
-                                    .first_read = b->header.n_reads, .first_sink = b->header.n_sinks, .n_sinks = 1, .rank = 2, .granule = 1,
+    b->kernels[n] = (vplan_kernel){ .first_slot = b->header.n_slots, .first_shared = b->header.n_shared,
+                                    .first_binding = b->header.n_bindings,
+                                    .first_read = b->header.n_reads, .first_sink = b->header.n_sinks, .n_sinks = 1, .rank = 2,
+                                        .granule = 1,
                                     .n_code_words = 4, .first_word_code = 4, .n_word_code_words = 4 };
     b->sinks[b->header.n_sinks++] = sink;
     for (int d = 0; d < 2; d++) {
@@ -87,7 +90,8 @@ void plan_reads(plan_builder *b, int32_t memory, int32_t lo_x, int32_t hi_x, int
 {
     add_binding(b, memory, 0);
     if (memory < 0) return;
-    b->reads[b->header.n_reads++] = (vplan_read){ .memory = memory, .p_x = 1, .q_x = 1, .lo_x = plan_number(b, lo_x), .hi_x = plan_number(b, hi_x),
+    b->reads[b->header.n_reads++] = (vplan_read){ .memory = memory, .p_x = 1, .q_x = 1, .lo_x = plan_number(b, lo_x),
+                                                  .hi_x = plan_number(b, hi_x),
                                                   .border_x = border, .p_y = 1, .q_y = 1, .lo_y = plan_number(b, lo_y),
                                                   .hi_y = plan_number(b, hi_y), .border_y = border };
     b->kernels[b->header.n_kernels - 1].n_reads++;
@@ -95,14 +99,16 @@ void plan_reads(plan_builder *b, int32_t memory, int32_t lo_x, int32_t hi_x, int
 
 void plan_shares(plan_builder *b, int32_t words, int32_t halo, int32_t first_pass, int32_t last_pass)
 {
-    b->shared[b->header.n_shared++] = (vplan_shared){ .words = words, .p_x = 1, .q_x = 1, .reach_x = 2 * halo, .p_y = 1, .q_y = 1, .reach_y = 2 * halo,
+    b->shared[b->header.n_shared++] = (vplan_shared){ .words = words, .p_x = 1, .q_x = 1, .reach_x = 2 * halo, .p_y = 1, .q_y = 1,
+                                                      .reach_y = 2 * halo,
                                                       .first_pass = first_pass, .last_pass = last_pass };
     b->kernels[b->header.n_kernels - 1].n_shared++;
 }
 
 void plan_parameter(plan_builder *b)
 {
-    b->params[b->header.n_params++] = (vplan_param){ .kind = VALUE_KIND_f32, .lanes = 1, .has_range = 1, .lo = { 0, 0 }, .hi = { 0, 0x3ff00000 } };
+    b->params[b->header.n_params++] = (vplan_param){ .kind = VALUE_KIND_f32, .lanes = 1, .has_range = 1, .lo = { 0, 0 },
+                                                     .hi = { 0, 0x3ff00000 } };
     b->defaults.amount = 0.5f;
     b->code.defaults = &b->defaults;
 }

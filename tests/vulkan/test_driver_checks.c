@@ -42,8 +42,10 @@ static void null_pointers(void **state)
     b->images[1].buffer = VK_NULL_HANDLE;
     expect(b, HALO_ERROR_NULL);
     b->images[1].buffer = buffer_number(2);
-    assert_int_equal(haloi_vulkan_record(b->v, NULL, b->inputs, NULL, b->outputs, NULL, NULL, &b->resources, NULL), HALO_ERROR_NULL);
-    assert_int_equal(haloi_vulkan_record(b->v, fake_commands(&b->device), b->inputs, NULL, b->outputs, NULL, NULL, NULL, NULL), HALO_ERROR_NULL);
+    assert_int_equal(haloi_vulkan_record(b->v, NULL, b->inputs, NULL, b->outputs, NULL, NULL, &b->resources, NULL),
+                     HALO_ERROR_NULL);
+    assert_int_equal(haloi_vulkan_record(b->v, fake_commands(&b->device), b->inputs, NULL, b->outputs, NULL, NULL, NULL, NULL),
+                     HALO_ERROR_NULL);
     expect(b, HALO_OK);
     bench_end(b);
 }
@@ -243,7 +245,8 @@ static void scratch(void **state)
 {
     (void)state;
     bench *b = bench_new();
-    int32_t in = plan_input(&b->plan, 4, 1), t = plan_like(&b->plan, VPLAN_ROLE_scratch, in, 4, 1), out = plan_like(&b->plan, VPLAN_ROLE_output, in, 4, 1);
+    int32_t in = plan_input(&b->plan, 4, 1), t = plan_like(&b->plan, VPLAN_ROLE_scratch, in, 4, 1),
+        out = plan_like(&b->plan, VPLAN_ROLE_output, in, 4, 1);
     plan_kernel(&b->plan, t);
     plan_reads(&b->plan, in, 0, 0, 0, 0, BORDER_none);
     plan_kernel(&b->plan, out);
@@ -350,7 +353,8 @@ static void views(void **state)
     }
     expect(b, HALO_OK);
     const fake_set *s = &b->device.sets[0];
-    assert_true(s->types[1] == VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE && s->views[1].imageLayout == VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+    assert_int_equal(s->types[1], VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE);
+    assert_int_equal(s->views[1].imageLayout, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
     assert_true(s->types[0] == VK_DESCRIPTOR_TYPE_STORAGE_IMAGE && s->views[0].imageLayout == VK_IMAGE_LAYOUT_GENERAL);
     b->images[0].view_layout = VK_IMAGE_LAYOUT_GENERAL;
     expect(b, HALO_OK);

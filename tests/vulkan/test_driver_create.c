@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT
- * What the driver makes for a device: shapes within its limits, the module for its features; and that nothing stays when it fails. */
+ * What the driver makes for a device: shapes within its limits, the module for its features; nothing stays when it fails. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,8 @@ static void check_shape(const bench *b, int32_t words, int32_t halo)
     }
     int32_t shape[4];
     haloi_vulkan_shape(b->v, 0, shape);
-    assert_true((uint32_t)shape[0] == k[1] && (uint32_t)shape[1] == k[2] && (uint32_t)shape[2] == k[0] && (uint32_t)shape[3] == k[3]);
+    assert_true((uint32_t)shape[0] == k[1] && (uint32_t)shape[1] == k[2] && (uint32_t)shape[2] == k[0]
+                && (uint32_t)shape[3] == k[3]);
 }
 
 static void shapes_fit_the_limits(void **state)
@@ -59,7 +60,8 @@ static void shapes_fit_the_limits(void **state)
                 b->about.limits.maxComputeSharedMemorySize = shared[j];
                 bench_create(b);
                 check_shape(b, 1, halo);
-                uint32_t most = invocations[i] == 100 ? 64 : invocations[i] > 256 ? 256 : invocations[i], pixels = constants_of(b)[1] * constants_of(b)[2];
+                uint32_t most = invocations[i] == 100 ? 64 : invocations[i] > 256 ? 256 : invocations[i],
+                    pixels = constants_of(b)[1] * constants_of(b)[2];
                 assert_true(constants_of(b)[0] == most || pixels <= most / 2 || pixels == constants_of(b)[0]);
                 bench_end(b);
             }
@@ -133,7 +135,8 @@ static void missing_is(bench *b, const char *name)
     const char *missing = haloi_vulkan_missing(code, &b->about);
     if (!name) assert_null(missing);
     else assert_string_equal(missing, name);
-    int before = b->device.n_made, result = haloi_vulkan_create(code, fake_device(&b->device), fake_loader, &b->about, VK_NULL_HANDLE, &b->v);
+    int before = b->device.n_made, result = haloi_vulkan_create(code, fake_device(&b->device), fake_loader, &b->about,
+                                                                VK_NULL_HANDLE, &b->v);
     assert_int_equal(result, name ? HALO_VULKAN_ERROR_FEATURE : HALO_OK);
     if (name) assert_true(b->v == NULL && b->device.n_made == before);
     haloi_vulkan_destroy(b->v);
@@ -184,7 +187,8 @@ static void failures_leave_nothing(void **state)
         plan_blur(&b->plan, 4);
         plan_kernel(&b->plan, 1);
         b->device.fail_at = n;
-        int result = haloi_vulkan_create(plan_end(&b->plan), fake_device(&b->device), fake_loader, &b->about, VK_NULL_HANDLE, &b->v);
+        int result = haloi_vulkan_create(plan_end(&b->plan), fake_device(&b->device), fake_loader, &b->about, VK_NULL_HANDLE,
+                                         &b->v);
         assert_int_equal(result, n < 9 ? HALO_VULKAN_ERROR_DEVICE : HALO_OK);      /* two kernels of four things each */
         bench_end(b);
     }
@@ -193,12 +197,14 @@ static void failures_leave_nothing(void **state)
 static void functions_that_are_not_there(void **state)
 {
     (void)state;
-    static const char *const names[] = { "vkCreateShaderModule", "vkDestroyPipeline", "vkDestroyPipelineLayout", "vkCmdUpdateBuffer" };
+    static const char *const names[] = { "vkCreateShaderModule", "vkDestroyPipeline", "vkDestroyPipelineLayout",
+                                         "vkCmdUpdateBuffer" };
     for (int n = 0; n < 4; n++) {
         bench *b = bench_new();
         plan_blur(&b->plan, 4);
         b->device.lacks = names[n];
-        int result = haloi_vulkan_create(plan_end(&b->plan), fake_device(&b->device), fake_loader, &b->about, VK_NULL_HANDLE, &b->v);
+        int result = haloi_vulkan_create(plan_end(&b->plan), fake_device(&b->device), fake_loader, &b->about, VK_NULL_HANDLE,
+                                         &b->v);
         assert_int_equal(result, HALO_VULKAN_ERROR_DEVICE);
         assert_int_equal(b->device.n_made, 0);
         bench_end(b);

@@ -13,10 +13,12 @@
 /* a and b from the input; out from both; d from the input once more; then e, which lies where a was, and out2 from it. */
 static void plan_diamond(plan_builder *p)
 {
-    int32_t in = plan_input(p, 4, 1), a = plan_like(p, VPLAN_ROLE_scratch, in, 4, 1), b = plan_like(p, VPLAN_ROLE_scratch, in, 4, 1);
+    int32_t in = plan_input(p, 4, 1), a = plan_like(p, VPLAN_ROLE_scratch, in, 4, 1), b = plan_like(p, VPLAN_ROLE_scratch, in, 4,
+        1);
     int32_t out = plan_like(p, VPLAN_ROLE_output, in, 4, 1), d = plan_like(p, VPLAN_ROLE_output, in, 4, 1);
     int32_t e = plan_like(p, VPLAN_ROLE_scratch, in, 4, 1), out2 = plan_like(p, VPLAN_ROLE_output, in, 4, 1);
-    int32_t makes[6] = { a, b, out, d, e, out2 }, reads[6][2] = { { in, -2 }, { in, -2 }, { a, b }, { in, -2 }, { in, -2 }, { e, -2 } };
+    int32_t makes[6] = { a, b, out, d, e, out2 }, reads[6][2] = { { in, -2 }, { in, -2 }, { a, b }, { in, -2 }, { in, -2 },
+                                                                  { e, -2 } };
     for (int k = 0; k < 6; k++) {
         plan_kernel(p, makes[k]);
         for (int j = 0; j < 2; j++) if (reads[k][j] >= 0) plan_reads(p, reads[k][j], -1, 1, -1, 1, BORDER_edge);
@@ -93,7 +95,8 @@ static void count_tiles(const fake *f, int (*counts)[GRID][GRID])
 static bench *two_kernels(int32_t width, int32_t height, uint32_t most_workgroups)
 {
     bench *b = bench_new();
-    int32_t in = plan_input(&b->plan, 4, 1), t = plan_like(&b->plan, VPLAN_ROLE_scratch, in, 4, 1), out = plan_like(&b->plan, VPLAN_ROLE_output, in, 4, 1);
+    int32_t in = plan_input(&b->plan, 4, 1), t = plan_like(&b->plan, VPLAN_ROLE_scratch, in, 4, 1),
+        out = plan_like(&b->plan, VPLAN_ROLE_output, in, 4, 1);
     plan_kernel(&b->plan, t);
     plan_reads(&b->plan, in, -1, 1, 0, 0, BORDER_wrap);
     b->plan.kernels[plan_kernel(&b->plan, out)].in_buffer = 1;
@@ -204,7 +207,8 @@ static uint32_t pushed(const bench *b, const fake_command *c, int32_t kernel, in
 /* Of a kernel's dispatch: the element of a memory at x, y, and whether it is bound. */
 static void check_bound(const bench *b, const fake_command *c, int32_t kernel, int32_t memory, int64_t x, int64_t y)
 {
-    uint32_t at = pushed(b, c, kernel, VPLAN_SLOT_offset, memory, 0) + pushed(b, c, kernel, VPLAN_SLOT_stride, memory, 0) * (uint32_t)x
+    uint32_t at = pushed(b, c, kernel, VPLAN_SLOT_offset, memory, 0) + pushed(b, c, kernel, VPLAN_SLOT_stride, memory,
+                                                                              0) * (uint32_t)x
                 + pushed(b, c, kernel, VPLAN_SLOT_stride, memory, 1) * (uint32_t)y;
     const VkDescriptorBufferInfo *info = &b->device.sets[c->set].buffers[plan_binding(&b->plan, kernel, memory)];
     assert_true(at < info->range / 4);
@@ -228,7 +232,8 @@ static void check_part(bench *b, const halo_part *part, int32_t width, int32_t h
             check_bound(b, c, 0, 1, x, y);
             for (int j = -2; j <= 2; j++)
                 for (int i = -2; i <= 2; i++) {
-                    int64_t mx = border_map(BORDER_reflect101, x + i, 0, width - 1), my = border_map(BORDER_reflect101, y + j, 0, height - 1);
+                    int64_t mx = border_map(BORDER_reflect101, x + i, 0, width - 1), my = border_map(BORDER_reflect101, y + j, 0,
+                        height - 1);
                     check_bound(b, c, 0, 0, mx, my);
                     int64_t at = (int64_t)b->images[0].offset + mx * b->images[0].stride[0] + my * b->images[0].stride[1];
                     lowest = at < lowest ? at : lowest;
@@ -281,7 +286,8 @@ static void parts_reach_back_through_kernels(void **state)
     b->part = &part;
     assert_int_equal(bench_record(b), HALO_OK);
     const fake_command *c = NULL;
-    for (int k = 0; k < b->device.n_commands && !c; k++) if (b->device.commands[k].kind == FAKE_dispatch) c = &b->device.commands[k];
+    for (int k = 0; k < b->device.n_commands && !c; k++)
+        if (b->device.commands[k].kind == FAKE_dispatch) c = &b->device.commands[k];
     assert_int_equal(pushed(b, c, 0, VPLAN_SLOT_rect_lo, -1, 0), 10);
     assert_int_equal(pushed(b, c, 0, VPLAN_SLOT_rect_hi, -1, 0), 39);
     assert_int_equal(pushed(b, c, 0, VPLAN_SLOT_rect_lo, -1, 1), 19);
@@ -336,7 +342,8 @@ static void empty_inputs_are_bound_to_scratch(void **state)
 {
     (void)state;
     bench *b = bench_new();
-    int32_t in = plan_input(&b->plan, 4, 1), other = plan_input(&b->plan, 4, 1), out = plan_like(&b->plan, VPLAN_ROLE_output, in, 4, 1);
+    int32_t in = plan_input(&b->plan, 4, 1), other = plan_input(&b->plan, 4, 1), out = plan_like(&b->plan, VPLAN_ROLE_output, in, 4,
+        1);
     plan_kernel(&b->plan, out);
     plan_reads(&b->plan, in, 0, 0, 0, 0, BORDER_none);
     plan_reads(&b->plan, other, -1, 1, 0, 0, BORDER_value);
@@ -359,7 +366,8 @@ static void parameters_reach_the_kernel(void **state)
     int32_t in = plan_input(&b->plan, 4, 1), out = plan_like(&b->plan, VPLAN_ROLE_output, in, 4, 1);
     int32_t amount = plan_number(&b->plan, 0);
     b->plan.instructions[amount] = (vplan_instruction){ .op = OP_param, .kind = KIND_f32 };
-    b->plan.instructions[plan_number(&b->plan, 0)] = (vplan_instruction){ .op = OP_add, .kind = KIND_f32, .from = KIND_f32, .a = amount, .b = amount };
+    b->plan.instructions[plan_number(&b->plan, 0)] = (vplan_instruction){ .op = OP_add, .kind = KIND_f32, .from = KIND_f32,
+                                                                          .a = amount, .b = amount };
     plan_kernel(&b->plan, out);
     b->plan.slots[b->plan.header.n_slots++] = (vplan_slot){ VPLAN_SLOT_value, amount + 1, 0 };
     b->plan.kernels[0].n_slots++;
