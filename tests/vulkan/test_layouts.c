@@ -64,9 +64,9 @@ static void program_free(program *p)
     arena_free(p->memory);
 }
 
-static void compile(program *p, int from, int to)
+static void compile(program *p, const int32_t *layouts)
 {
-    p->module = vulkan_compile(p->pipe, &(vulkan_options){ .layouts = (int32_t[]){ from, to } }, p->memory, &p->d);
+    p->module = vulkan_compile(p->pipe, &(vulkan_options){ .layouts = layouts }, p->memory, &p->d);
     assert_non_null(p->module);
     const vplan_header *h = (const vplan_header *)p->module->code.plan;
     const vplan_kernel *kernels = (const vplan_kernel *)((const vplan_memory *)(h + 1) + h->n_memories);
@@ -79,14 +79,16 @@ static void compile(program *p, int from, int to)
     p->v = NULL;
 }
 
-static void create(program *p, int from, int to)
+static void create_with(program *p, const int32_t *layouts)
 {
-    compile(p, from, to);
+    compile(p, layouts);
     const char *missing = haloi_vulkan_missing(&p->module->code, &p->about);
     if (missing) fail_msg("the device lacks %s", missing);
     int result = haloi_vulkan_create(&p->module->code, p->f->device.device, vkGetDeviceProcAddr, &p->about, VK_NULL_HANDLE, &p->v);
     assert_int_equal(result, HALO_OK);
 }
+
+static void create(program *p, int from, int to) { create_with(p, (int32_t[]){ from, to }); }
 
 /* ---- runs --------------------------------------------------------------------------------------------------- */
 
@@ -111,27 +113,47 @@ static VkImageUsageFlags usage_of(const picture *p)
     return p->layout == IMAGE ? VK_IMAGE_USAGE_STORAGE_BIT : p->layout == SAMPLED ? VK_IMAGE_USAGE_SAMPLED_BIT : 0;
 }
 
+enum { MOST_PICTURES = 3 };
+typedef struct pictures { picture *in[MOST_PICTURES], *out[MOST_PICTURES]; int n_in, n_out; } pictures;
+
+static VkImageUsageFlags list(picture *const *all, int n, const halo_vulkan_image **images)
+{
+    VkImageUsageFlags usage = 0;
+    for (int k = 0; k < n; k++) {
+        images[k] = &all[k]->abi;
+        usage |= usage_of(all[k]);
+    }
+    return usage;
+}
+
 /* What the driver says to it; the pictures are copied both ways in between. */
-static int record(program *p, picture *in, picture *out, const halo_part *part)
+static int record_all(program *p, const pictures *all, const halo_part *part)
 {
     test_device *d = &p->f->device;
-    const halo_vulkan_image *inputs[] = { &in->abi }, *outputs[] = { &out->abi };
+    const halo_vulkan_image *inputs[MOST_PICTURES], *outputs[MOST_PICTURES];
+    VkImageUsageFlags input_usage = list(all->in, all->n_in, inputs), output_usage = list(all->out, all->n_out, outputs);
     halo_vulkan_needs needs;
     int result = haloi_vulkan_needs(p->v, inputs, p->module->code.defaults, part, &needs, NULL);
     if (result != HALO_OK) return result;
-    assert_int_equal(needs.input_image_usage, usage_of(in));
-    assert_int_equal(needs.output_image_usage, usage_of(out));
+    assert_int_equal(needs.input_image_usage, input_usage);
+    assert_int_equal(needs.output_image_usage, output_usage);
     test_buffer scratch = test_buffer_new(d, needs.scratch_bytes + 16);
     halo_vulkan_resources resources = { pool_for(d, &needs), scratch.buffer, 0 };
     VkCommandBuffer commands = commands_begin(d);
-    picture_before(in, commands);
-    if (out != in) picture_before(out, commands);
+    for (int k = 0; k < all->n_in; k++) picture_before(all->in[k], commands);
+    for (int k = 0; k < all->n_out; k++)
+        if (all->out[k] != all->in[0]) picture_before(all->out[k], commands);
     result = haloi_vulkan_record(p->v, commands, inputs, p->module->code.defaults, outputs, part, NULL, &resources, NULL);
-    picture_after(out, commands);
+    for (int k = 0; k < all->n_out; k++) picture_after(all->out[k], commands);
     assert_true(commands_run(d, commands));
     vkDestroyDescriptorPool(d->device, resources.pool, NULL);
     test_buffer_free(d, &scratch);
     return result;
+}
+
+static int record(program *p, picture *in, picture *out, const halo_part *part)
+{
+    return record_all(p, &(pictures){ { in }, { out }, 1, 1 }, part);
 }
 
 /* Random bytes, or random reals, so that none is NaN or infinite. */
@@ -308,6 +330,65 @@ static void domains_begin_at_pixel_0(void **state)
     program_free(p);
 }
 
+/* Outputs in images and in rows beside one another, read by others too, wanted in part; the rows also by words. */
+static void check_several(program *p, const int32_t layouts[5], const int32_t size[2], const halo_part *part)
+{
+    test_device *d = &p->f->device;
+    picture all[5];
+    pictures these = { { &all[0], &all[1] }, { &all[2], &all[3], &all[4] }, 2, 3 };
+    halo_image images[5];
+    uint8_t *pixels[5], *got = malloc((size_t)size[0] * (size_t)size[1] * 16);
+    text problem = { 0 };
+    for (int k = 0; k < 5; k++) {
+        uint32_t stage = k < 2 ? (uint32_t)k + 1 : p->defined->outputs.items[k - 2].stage;
+        type t = stage_at(p->defined, stage)->type;
+        all[k] = picture_new(d, layouts[k], t, size[0], size[1]);
+        pixels[k] = random_pixels(t, (size_t)size[0] * (size_t)size[1], (uint64_t)k);
+        images[k] = dense_image(pixels[k], t, size);
+        if (k < 2) picture_put(&all[k], t, pixels[k]);
+    }
+    assert_int_equal(interpret(p->defined, &(run_values){ .inputs = images }, images + 2, false, &problem), HALO_OK);
+    assert_int_equal(record_all(p, &these, part), HALO_OK);
+    for (int k = 2; k < 5; k++) {
+        type t = stage_at(p->defined, p->defined->outputs.items[k - 2].stage)->type;
+        picture_get(&all[k], t, got);
+        size_t bytes = pixel_bytes(t);
+        for (int32_t y = 0; y < size[1]; y++)
+            for (int32_t x = 0; x < size[0]; x++) {
+                int32_t dx = x - part->start[0], dy = y - part->start[1];
+                bool inside = dx >= 0 && dx < part->extent[0] && dy >= 0 && dy < part->extent[1];
+                size_t at = ((size_t)y * (size_t)size[0] + (size_t)x) * bytes;
+                for (size_t j = at; j < at + bytes; j++) assert_int_equal(got[j], inside ? pixels[k][j] : GUARD);
+            }
+    }
+    for (int k = 0; k < 5; k++) {
+        picture_free(d, &all[k]);
+        free(pixels[k]);
+    }
+    free(got);
+}
+
+static void several_pictures_at_once(void **state)
+{
+    fixture *f = *state;
+    if (!f->is_open) skip();
+    for (int words = 0; words < 2; words++) {
+        program *p = program_new(f, "pipe p(src: image u8x3, other: image f16) -> (a: image u8x3, b: image u8, c: image f32x2) {\n"
+                                    "    a = u8(conv(pad(src, reflect), [[1, 2, 1], [2, 4, 2], [1, 2, 1]] / 16))\n"
+                                    "    b = u8(conv(pad(a.g, wrap), [[1], [2], [3]] / 6) + other)\n"
+                                    "    return a, b, (f32(a.r) * 0.5, f32(b) + 0.25)\n}\n");
+        if (words) p->about.storage_8bit = p->about.storage_16bit = VK_FALSE;
+        for (int rows = 2; rows < 5; rows++) {
+            int32_t layouts[5] = { SAMPLED, IMAGE, IMAGE, IMAGE, IMAGE };
+            layouts[rows] = IN_ROWS;
+            create_with(p, layouts);
+            check_several(p, layouts, (int32_t[]){ 40, 20 }, &(halo_part){ .extent = { 40, 20, 1, 1, 1 } });
+            check_several(p, layouts, (int32_t[]){ 40, 20 }, &(halo_part){ .start = { 4, 3 }, .extent = { 32, 9, 1, 1, 1 } });
+        }
+        program_free(p);
+    }
+}
+
 /* Of a sampled image only the numbers count, not how they lie: here a view exchanges red and blue. */
 static void sampled_views_may_swizzle(void **state)
 {
@@ -421,7 +502,7 @@ static void formats_that_devices_may_lack(void **state)
         for (int layouts = 0; layouts < 3; layouts++) {
             int from = layouts == 0 ? IMAGE : SAMPLED, to = layouts == 1 ? IMAGE : IN_ROWS;
             bool lacks = layouts == 0 ? cases[k].from : layouts == 1 && cases[k].to;
-            compile(p, from, to);
+            compile(p, (int32_t[]){ from, to });
             const char *missing = haloi_vulkan_missing(&p->module->code, &p->about);
             if (lacks) assert_string_equal(missing, "shaderStorageImageExtendedFormats");
             else assert_null(missing);
@@ -459,6 +540,7 @@ int main(void)
         cmocka_unit_test(a_stencil_over_every_kind_of_image),
         cmocka_unit_test(every_value_goes_into_an_image_and_comes_out_of_one),
         cmocka_unit_test(domains_begin_at_pixel_0),
+        cmocka_unit_test(several_pictures_at_once),
         cmocka_unit_test(sampled_views_may_swizzle),
         cmocka_unit_test(parts_leave_the_rest_alone),
         cmocka_unit_test(planes_and_blue_first),
