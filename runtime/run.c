@@ -331,17 +331,16 @@ int halo_needs(const halo_pipe *pipe, const halo_image *inputs, const halo_argum
                halo_part *needs, halo_message *error)
 {
     prepared p;
-    if (!pipe->code) {
-        message_fail(error, "what a part needs is told by HALO_ENGINE_CPU only");
-        return HALO_ERROR_NULL;
-    }
-    int code = check_inputs(pipe, inputs, error);
+    int code = check_engine(pipe, true, error);
+    if (code == HALO_OK)
+        code = check_inputs(pipe, inputs, error);
     if (code == HALO_OK)
         code = prepare(pipe, arguments, &p, error);
     if (code != HALO_OK)
         return code;
     int32_t failed = -1;
-    code = cpu_needs(pipe->code, inputs, p.packed, part, needs, &failed);
+    code = pipe->code ? cpu_needs(pipe->code, inputs, p.packed, part, needs, &failed)
+                      : vulkan_needs(pipe->vulkan, inputs, p.packed, part, needs, &failed);
     unprepare(&p);
     return explain_code(pipe, code, failed, inputs, error);
 }

@@ -106,7 +106,7 @@ typedef struct vulkan_picture {
 
 vulkan_picture vulkan_picture_of(const int32_t *extent, int32_t pixel_bytes);
 /* Pixels of a part (NULL: all) from the host's picture to a buffer, and back. */
-void vulkan_picture_upload(const vulkan_picture *p, const halo_image *from, void *to);
+void vulkan_picture_upload(const vulkan_picture *p, const halo_part *part, const halo_image *from, void *to);
 void vulkan_picture_download(const vulkan_picture *p, const halo_part *part, const void *from, const halo_image *to);
 /* The bytes of the buffer from the part's first pixel to its last. */
 void vulkan_picture_range(const vulkan_picture *p, const halo_part *part, VkDeviceSize *first, VkDeviceSize *count);
@@ -130,6 +130,9 @@ vulkan_run *vulkan_begin(vulkan_pipe *pipe, const halo_image *inputs, const void
                          const halo_part *part, const halo_exec *exec, int *code, int32_t *failed);
 /* Waits for it and fills the outputs. */
 int  vulkan_end(vulkan_pipe *pipe, vulkan_run *run, halo_times *times);
+/* Of each input, what a part of the outputs takes. */
+int  vulkan_needs(const vulkan_pipe *pipe, const halo_image *inputs, const void *params, const halo_part *part, halo_part *needs,
+                  int32_t *failed);
 /* Extents of the outputs. */
 int  vulkan_size(const vulkan_pipe *pipe, const halo_image *inputs, const void *params, halo_image *outputs, int32_t *failed);
 /* Frees those that are idle. */

@@ -74,10 +74,10 @@ static void copy_rows(const vulkan_picture *p, const halo_part *part, const halo
     }
 }
 
-void vulkan_picture_upload(const vulkan_picture *p, const halo_image *from, void *to)
+void vulkan_picture_upload(const vulkan_picture *p, const halo_part *part, const halo_image *from, void *to)
 {
     halo_part all = whole_of(p);
-    copy_rows(p, &all, from, to, true);
+    copy_rows(p, part ? part : &all, from, to, true);
 }
 
 void vulkan_picture_download(const vulkan_picture *p, const halo_part *part, const void *from, const halo_image *to)

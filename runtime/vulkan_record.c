@@ -53,9 +53,12 @@ static void record_uploads(const recording *r)
     halo_device *device = r->pipe->device;
     VkDeviceSize at = 0;
     for (size_t i = 0; i < n_inputs(r->pipe); i++) {
-        VkBufferCopy copy = {at, 0, r->run->pictures[i].bytes};
-        device->CmdCopyBuffer(r->run->commands, r->run->upload.handle, r->run->buffers[i].handle, 1, &copy);
-        at += copy.size;
+        VkBufferCopy copy;
+        vulkan_picture_range(&r->run->pictures[i], &r->run->taken[i], &copy.dstOffset, &copy.size);
+        copy.srcOffset = at + copy.dstOffset;
+        if (r->run->taken[i].extent[0] > 0)
+            device->CmdCopyBuffer(r->run->commands, r->run->upload.handle, r->run->buffers[i].handle, 1, &copy);
+        at += r->run->pictures[i].bytes;
     }
     barrier(r, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT, r->needs.first_stages, r->needs.first_accesses);
 }

@@ -34,6 +34,7 @@ static void run_free(vulkan_pipe *pipe, vulkan_run *run)
     free(run->images);
     free(run->image_at);
     free(run->outputs);
+    free(run->taken);
     free(run);
 }
 
@@ -69,7 +70,8 @@ static vulkan_run *run_new(vulkan_pipe *pipe, int *code)
     run->images = calloc(n, sizeof *run->images);
     run->image_at = calloc(n, sizeof *run->image_at);
     run->outputs = calloc(n, sizeof *run->outputs);
-    if (run->buffers && run->pictures && run->images && run->image_at && run->outputs)
+    run->taken = calloc(n, sizeof *run->taken);
+    if (run->buffers && run->pictures && run->images && run->image_at && run->outputs && run->taken)
         *code = vulkan_code(run_create(pipe, run));
     if (*code == HALO_OK)
         return run;
@@ -168,7 +170,8 @@ static void take_inputs(vulkan_pipe *pipe, vulkan_run *run, const halo_image *in
     for (size_t i = 0; i < n_inputs(pipe); i++) {
         halo_image image = only_rank(&inputs[i], pipe->signature->inputs[i].rank);
         char *to = pipe->device->direct ? run->buffers[i].mapped : (char *)run->upload.mapped + at;
-        vulkan_picture_upload(&run->pictures[i], &image, to);
+        if (run->taken[i].extent[0] > 0)
+            vulkan_picture_upload(&run->pictures[i], &run->taken[i], &image, to);
         at += run->pictures[i].bytes;
     }
     run->times.upload = vulkan_now_ms() - start;
@@ -188,19 +191,43 @@ static void give_outputs(vulkan_pipe *pipe, vulkan_run *run)
     run->times.download += vulkan_now_ms() - start;
 }
 
-int vulkan_size(const vulkan_pipe *pipe, const halo_image *inputs, const void *params, halo_image *outputs, int32_t *failed)
+/* What the driver reads of pictures before there are buffers: NULL when memory is out. Two arrays, for free(). */
+static halo_vulkan_image *extents_of(const vulkan_pipe *pipe, const halo_image *inputs, halo_vulkan_image ***at)
 {
-    size_t n = n_pictures(pipe), first_output = n_inputs(pipe);
-    halo_vulkan_image *images = calloc(n, sizeof *images), **at = calloc(n, sizeof *at);
-    int code = images && at ? HALO_OK : HALO_ERROR_MEMORY;
-    for (size_t i = 0; i < n && code == HALO_OK; i++) {
-        at[i] = &images[i];
-        if (i < first_output)
+    halo_vulkan_image *images = calloc(n_pictures(pipe), sizeof *images);
+    *at = calloc(n_pictures(pipe), sizeof **at);
+    for (size_t i = 0; images && *at && i < n_pictures(pipe); i++) {
+        (*at)[i] = &images[i];
+        if (i < n_inputs(pipe))
             memcpy(images[i].extent, inputs[i].extent, sizeof images[i].extent);
     }
-    if (code == HALO_OK)
-        code = haloi_vulkan_size(&pipe->module->code, (const halo_vulkan_image *const *)at, params, at + first_output, failed);
-    for (size_t i = first_output; i < n && code == HALO_OK; i++)
+    if (images && *at)
+        return images;
+    free(images);
+    free(*at);
+    return NULL;
+}
+
+int vulkan_needs(const vulkan_pipe *pipe, const halo_image *inputs, const void *params, const halo_part *part, halo_part *needs,
+                 int32_t *failed)
+{
+    halo_vulkan_image **at, *images = extents_of(pipe, inputs, &at);
+    if (!images)
+        return HALO_ERROR_MEMORY;
+    int code = haloi_vulkan_inputs(pipe->handle, (const halo_vulkan_image *const *)at, params, part, needs, failed);
+    free(images);
+    free(at);
+    return code;
+}
+
+int vulkan_size(const vulkan_pipe *pipe, const halo_image *inputs, const void *params, halo_image *outputs, int32_t *failed)
+{
+    size_t first_output = n_inputs(pipe);
+    halo_vulkan_image **at, *images = extents_of(pipe, inputs, &at);
+    if (!images)
+        return HALO_ERROR_MEMORY;
+    int code = haloi_vulkan_size(&pipe->module->code, (const halo_vulkan_image *const *)at, params, at + first_output, failed);
+    for (size_t i = first_output; i < n_pictures(pipe) && code == HALO_OK; i++)
         memcpy(outputs[i - first_output].extent, images[i].extent, sizeof images[i].extent);
     free(images);
     free(at);
@@ -303,6 +330,9 @@ static int start(vulkan_pipe *pipe, vulkan_run *run, const halo_image *inputs, c
     recording r = {.pipe = pipe, .run = run, .params = params, .failed = failed};
     const halo_exec *exec = &run->exec;
     int code = vulkan_code(place_pictures(pipe, run, inputs, outputs));
+    if (code != HALO_OK)
+        return code;
+    code = haloi_vulkan_inputs(pipe->handle, run->image_at, params, run->has_part ? &run->part : NULL, run->taken, failed);
     if (code != HALO_OK)
         return code;
     take_inputs(pipe, run, inputs);

@@ -23,6 +23,7 @@ struct vulkan_run {
     halo_image      *outputs;                /* the host's, of the run at hand */
     halo_part        part;
     bool             has_part;
+    halo_part       *taken;                  /* of each input */
     halo_exec        exec;                   /* the host's callbacks, which it may have on its stack while the run begins */
     bool             is_done;                /* nothing to wait for */
     halo_times       times;

@@ -241,6 +241,32 @@ int haloi_vulkan_needs(const haloi_vulkan *v, const halo_vulkan_image *const *in
     return result;
 }
 
+static void part_of_input(const call *c, int memory, halo_part *part)
+{
+    const vplan_memory *m = &c->plan.memories[memory];
+    int is_empty = region_is_empty(&c->regions[memory]);
+    for (int d = 0; d < 5; d++) {
+        span32 s = c->regions[memory].axis[d];
+        part->start[d] = is_empty || d >= m->rank ? 0 : s.lo;
+        part->extent[d] = is_empty ? 0 : d >= m->rank ? 1 : (int32_t)span_count(s);
+    }
+}
+
+int haloi_vulkan_inputs(const haloi_vulkan *v, const halo_vulkan_image *const *inputs, const void *params, const halo_part *part,
+                        halo_part *parts, int32_t *failed)
+{
+    call c;
+    if (!v || !parts) return HALO_ERROR_NULL;
+    void *memory = call_begin(&c, v, v->code->plan);
+    if (!memory) return HALO_ERROR_MEMORY;
+    int result = call_setup(&c, v->code, inputs, params, failed);
+    if (result == HALO_OK) result = want_outputs(&c, part);
+    for (int k = 0; k < c.plan.header->n_memories && result == HALO_OK; k++)
+        if (c.plan.memories[k].role == VPLAN_ROLE_input) part_of_input(&c, k, &parts[c.plan.memories[k].which]);
+    driver_give(allocator_of(v), memory);
+    return result;
+}
+
 /* ---- checks of a recording ------------------------------------------------------------------------------------ */
 
 static int check_images(const call *c)

@@ -238,8 +238,8 @@ int halo_size(const halo_pipe *pipe, const halo_image *inputs, const halo_argume
 /* Runs the pipe. Images hold components of the kinds in the signature, pixels' components side by side; extents beyond the
  * rank are 1. `part` NULL: the whole outputs; else only that part of every output is written, in images that describe the
  * whole (HALO_ENGINE_CPU and HALO_ENGINE_VULKAN): pixels outside the part, and outside what halo_needs says, need not be there
- * in memory; HALO_ENGINE_VULKAN reads the inputs whole. `exec` NULL: on the calling thread. HALO_ENGINE_VULKAN asks `exec`
- * for its cancelled and progress alone, a few times a second. HALO_OK, or an error with a message that names what doesn't fit. */
+ * in memory. `exec` NULL: on the calling thread. HALO_ENGINE_VULKAN asks `exec` for its cancelled and progress alone, a few times
+ * a second. HALO_OK, or an error with a message that names what doesn't fit. */
 int halo_run(const halo_pipe *pipe, const halo_image *inputs, const halo_arguments *arguments, const halo_image *outputs,
              const halo_part *part, const halo_exec *exec, halo_message *error);
 
@@ -257,7 +257,8 @@ int halo_run_begin(const halo_pipe *pipe, const halo_image *inputs, const halo_a
                    const halo_part *part, const halo_exec *exec, halo_task **task, halo_message *error);
 int halo_run_end(halo_task *task, halo_times *times, halo_message *error);       /* `times` may be NULL */
 
-/* Which part of each input a part of the outputs takes (one of `needs` per input). Only HALO_ENGINE_CPU. */
+/* Which part of each input a part of the outputs takes (one of `needs` per input; extents 0: nothing of it). Only
+ * HALO_ENGINE_CPU and HALO_ENGINE_VULKAN, which may take more or less. */
 int halo_needs(const halo_pipe *pipe, const halo_image *inputs, const halo_arguments *arguments, const halo_part *part,
                halo_part *needs, halo_message *error);
 
