@@ -42,12 +42,13 @@ static ref elements_of(tensor_pipe *p, uint32_t fold)
     return n;
 }
 
-/* Of a loop per binder, one in another: n0 + n0 n1 + n0 n1 n2 ... */
+/* Of a loop per binder, one in another: n0 + n0 n1 + n0 n1 n2 ... and whenever a loop is left, 1 + n0 + n0 n1 ... */
 static ref rounds_of(tensor_pipe *p, uint32_t fold)
 {
     tensor_fold f = *fold_at(p, fold);
     ref n = tensor_i32(p, 1), all = tensor_i32(p, 0);
     for (int b = 0; b < f.n_binders; b++) {
+        all = iterations_add(p, all, n);
         n = iterations_mul(p, n, iterations_between(p, f.lo[b], f.hi[b]));
         all = iterations_add(p, all, n);
     }
@@ -97,7 +98,7 @@ static fold_list around(counting *c, ref result)
     return out;
 }
 
-ref stage_iterations(tensor_pipe *p, uint32_t stage)
+static counting folds_of(tensor_pipe *p, uint32_t stage)
 {
     counting c = { .pipe = p };
     ref_list nodes = { 0 };
@@ -108,6 +109,20 @@ ref stage_iterations(tensor_pipe *p, uint32_t stage)
         LIST_PUSH(p->memory, c.folds, n->payload);
         LIST_PUSH(p->memory, c.results, nodes.items[k]);
     }
+    return c;
+}
+
+int32_t stage_loops(tensor_pipe *p, uint32_t stage)
+{
+    counting c = folds_of(p, stage);
+    int32_t n = 0;
+    for (uint32_t k = 0; k < c.folds.count; k++) n += fold_at(p, c.folds.items[k])->n_binders;
+    return n;
+}
+
+ref stage_iterations(tensor_pipe *p, uint32_t stage)
+{
+    counting c = folds_of(p, stage);
     ref all = tensor_i32(p, 0);
     for (uint32_t k = 0; k < c.folds.count; k++) {
         ref rounds = rounds_of(p, c.folds.items[k]);

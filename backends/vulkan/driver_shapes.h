@@ -125,18 +125,18 @@ static inline int choose_shape(const vulkan_plan *p, const vplan_kernel *k, cons
     return 1;
 }
 
-/* Rounds of all loops in one invocation, when every invocation has as many pixels as the busiest. */
+/* Rounds of all loops in one invocation, those that find a loop over included, when every invocation has as many pixels as the busiest. */
 static inline int64_t loop_rounds(const call *c, const vplan_kernel *k, const kernel_shape *shape)
 {
     const vplan_shared *shared = c->plan.shared + k->first_shared;
     int32_t granule = shape->by_words && k->granule > 1 ? k->granule : 1;
     int64_t pixels = (int64_t)shape->tile[0] / granule * shape->tile[1];
     int64_t steps = (pixels + shape->invocations - 1) / shape->invocations;
-    int64_t rounds = steps * (1 + granule * ((granule > 1) + max64(0, c->values[k->iterations].i)));
+    int64_t rounds = 1 + steps * (1 + (granule > 1) + granule * ((granule > 1) + max64(0, c->values[k->iterations].i)));
     for (int j = 0; j < k->n_shared; j++) {
         pixels = shared_width(&shared[j], shape->tile[0]) * shared_height(&shared[j], shape->tile[1]);
         steps = (pixels + shape->invocations - 1) / shape->invocations;
-        rounds += steps * (1 + max64(0, c->values[shared[j].iterations].i));
+        rounds += 1 + steps * (1 + max64(0, c->values[shared[j].iterations].i));
     }
     return rounds;
 }

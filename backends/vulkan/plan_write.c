@@ -136,6 +136,14 @@ static void write_stage(writer *w, vplan_kernel *out, const vulkan_stage *c, ref
     *iterations = iterations_add(w->s->pipe, *iterations, stage_iterations(w->s->pipe, c->stage));
 }
 
+/* Loops of the bodies for other regions: a driver that masks what isn't taken finds each of them over once. */
+static int32_t other_loops(vulkan_schedule *s, const vulkan_kernel *k)
+{
+    int32_t n = 0;
+    for (uint32_t j = 0; j < k->stages.count; j++) n += 2 + stage_loops(s->pipe, k->stages.items[j].stage);      /* over pixels, over a granule */
+    return n * (k->variants - 1);
+}
+
 static void write_kernel(writer *w, const vulkan_kernel *k)
 {
     vplan_kernel out = { .first_slot = (int32_t)w->slots.count, .n_slots = (int32_t)k->slots.count, .in_buffer = k->in_buffer,
@@ -144,7 +152,7 @@ static void write_kernel(writer *w, const vulkan_kernel *k)
                          .tile_width = w->s->options->tile_width, .tile_height = w->s->options->tile_height, .granule = k->granule, .needs = k->needs };
     ref iterations = tensor_i32(w->s->pipe, 0);
     for (uint32_t j = 0; j < k->stages.count; j++) write_stage(w, &out, &k->stages.items[j], &iterations);
-    out.iterations = value(w, iterations);
+    out.iterations = value(w, iterations_add(w->s->pipe, iterations, tensor_i32(w->s->pipe, other_loops(w->s, k))));
     for (uint32_t j = 0; j < k->slots.count; j++) LIST_PUSH(w->s->memory, w->slots, k->slots.items[j]);
     for (uint32_t j = 0; j < k->bindings.count; j++) {
         LIST_PUSH(w->s->memory, w->bindings, k->bindings.items[j]);

@@ -30,7 +30,7 @@ static void no_loop(void **state)
     assert_int_equal(counted("$a = mul i32 %x, %y yield $a", 0, NULL), 0);
 }
 
-/* Every round of every loop counts, also those whose inner loop is over nothing. */
+/* Every round of every loop counts, also those whose inner loop is over nothing, and those that find a loop over. */
 static void a_loop_per_binder(void **state)
 {
     (void)state;
@@ -41,9 +41,9 @@ static void a_loop_per_binder(void **state)
     random_source r = { 4 };
     for (int round = 0; round < 100; round++) {
         int32_t p[3] = { random_below(&r, 7) - 1, random_below(&r, 9) - 1, random_below(&r, 4) };
-        int rounds = 0;
-        for (int i = 2; i <= p[0]; i++, rounds++)
-            for (int j = p[1]; j <= 5; j++, rounds++)
+        int rounds = 1;
+        for (int i = 2; i <= p[0]; i++, rounds += 2)
+            for (int j = p[1]; j <= 5; j++, rounds += 2)
                 for (int k = 0; k <= p[2] - 1; k++) rounds++;
         assert_int_equal(counted(body, 3, p), rounds);
     }
@@ -68,9 +68,9 @@ static void nests_and_sums(void **state)
     for (int round = 0; round < 100; round++) {
         int32_t p[5];
         for (int k = 0; k < 5; k++) p[k] = random_below(&r, 5);
-        int rounds = p[3] + 3 * p[3] + p[4];
-        for (int i = 1; i <= p[0]; i++, rounds++)
-            for (int j = 1; j <= p[1]; j++, rounds++)
+        int rounds = (1 + p[3] + p[3] + 3 * p[3]) + (1 + p[4]) + 1;
+        for (int i = 1; i <= p[0]; i++, rounds += 2)
+            for (int j = 1; j <= p[1]; j++, rounds += 2)
                 for (int k = 1; k <= p[2]; k++) rounds++;
         assert_int_equal(counted(body, 5, p), rounds);
     }
@@ -88,12 +88,12 @@ static void nests_of_six(void **state)
         "$q = add i32 %e, $f next $q } $r = add i32 %d, $e next $r } $s = add i32 %c, $d next $s } $t = add i32 %b, $c next $t }\n"
         "$u = add i32 %a, $b next $u } yield $a";
     int32_t p[3] = { 3, 2, 4 };
-    int rounds = 0;
-    for (int i = 0; i < 3; i++, rounds++)
-        for (int j = 0; j < 2; j++, rounds++)
-            for (int k = 0; k < 2; k++, rounds++)
-                for (int l = 0; l < 3; l++, rounds++)
-                    for (int m = 0; m < 4; m++, rounds++)
+    int rounds = 1;
+    for (int i = 0; i < 3; i++, rounds += 2)
+        for (int j = 0; j < 2; j++, rounds += 2)
+            for (int k = 0; k < 2; k++, rounds += 2)
+                for (int l = 0; l < 3; l++, rounds += 2)
+                    for (int m = 0; m < 4; m++, rounds += 2)
                         for (int n = 0; n < 2; n++) rounds++;
     assert_int_equal(counted(body, 3, p), rounds);
 }
@@ -115,7 +115,7 @@ static void it_saturates(void **state)
         if (columns < 0) columns = 0;
         if (rows < 0) rows = 0;
         /* up to 2^32 each: real numbers are exact enough for "too many" */
-        int64_t wanted = (double)columns * ((double)rows + 1) >= ITERATIONS_MOST ? ITERATIONS_MOST : columns + columns * rows;
+        int64_t wanted = (double)columns * ((double)rows + 2) + 1 >= ITERATIONS_MOST ? ITERATIONS_MOST : 1 + 2 * columns + columns * rows;
         assert_int_equal(counted(two, 4, p), wanted);
     }
 }
