@@ -61,8 +61,8 @@ static void json_value(json_writer *w, const vplan_instruction *n)
         if (arity > 1) text_printf(w->out, ", %d", n->b);
         if (arity > 2) text_printf(w->out, ", %d", n->c);
         text_string(w->out, "]");
-        if (op->class == CLASS_TYP || op->class == CLASS_CMP) text_printf(w->out, ", \"of\": \"%s\"",
-                                                                          kind_get((kind)n->from)->name);
+        if (op->class == CLASS_TYP || op->class == CLASS_CMP)
+            text_printf(w->out, ", \"of\": \"%s\"", kind_get((kind)n->from)->name);
     }
     text_string(w->out, "}");
 }
@@ -116,8 +116,8 @@ static void json_memories(json_writer *w)
         json_memory(w, k);
     }
     text_string(w->out, "\n  ],\n  \"table\": [");
-    for (int k = 0; k < w->plan.header->n_table_words; k++) text_printf(w->out, "%s%s%u", k ? "," : "", k % 16 ? " " : "\n    ",
-                                                                        w->plan.table[k]);
+    for (int k = 0; k < w->plan.header->n_table_words; k++)
+        text_printf(w->out, "%s%s%u", k ? "," : "", k % 16 ? " " : "\n    ", w->plan.table[k]);
     text_string(w->out, "\n  ],\n");
 }
 
@@ -146,20 +146,19 @@ static void json_bindings(json_writer *w, const vplan_kernel *k)
     for (int j = 0; j < k->n_bindings; j++) {
         const vplan_binding *b = &w->plan.bindings[k->first_binding + j];
         int32_t layout = b->memory < 0 ? VPLAN_LAYOUT_interleaved : w->plan.memories[b->memory].layout;
-        const char *type = layout == VPLAN_LAYOUT_image ? "STORAGE_IMAGE" : layout == VPLAN_LAYOUT_sampled ? "SAMPLED_IMAGE"
-            : "STORAGE_BUFFER";
+        const char *type = layout == VPLAN_LAYOUT_image ? "STORAGE_IMAGE"
+                         : layout == VPLAN_LAYOUT_sampled ? "SAMPLED_IMAGE" : "STORAGE_BUFFER";
         next(w->out, j, "        ");
         text_printf(w->out, "{\"binding\": %d, \"type\": \"%s\", \"memory\": %d, \"name\": \"%s\", \"access\": \"%s\"}", j, type,
-                    b->memory,
-                    memory_name(w, b->memory), b->is_written ? "write" : "read");
+                    b->memory, memory_name(w, b->memory), b->is_written ? "write" : "read");
     }
     text_string(w->out, "\n      ],\n");
 }
 
 static void json_push(json_writer *w, const vplan_kernel *k)
 {
-    text_printf(w->out, "      \"push_constants\": {\"bytes\": %d, \"words\": [\"zero\", \"first tile x\", \"first tile y\", \"first tile z\", "
-                        "\"word of slot 0 in arguments\"]},\n", 4 * (VPLAN_PUSH_slots + (k->in_buffer ? 0 : k->n_slots)));
+    text_printf(w->out, "      \"push_constants\": {\"bytes\": %d, \"words\": [\"zero\", \"first tile x\", \"first tile y\", "
+                        "\"first tile z\", \"word of slot 0 in arguments\"]},\n", 4 * (VPLAN_PUSH_slots + (k->in_buffer ? 0 : k->n_slots)));
     text_printf(w->out, "      \"slots_in\": \"%s\",\n      \"slots\": [", k->in_buffer ? "arguments" : "push_constants");
     for (int j = 0; j < k->n_slots; j++) {
         next(w->out, j, "        ");
@@ -190,8 +189,7 @@ static void json_needs(json_writer *w, const vplan_kernel *k)
 {
     static const struct { int32_t need; const char *feature; } all[] = {
         { VPLAN_NEEDS_int64, "shaderInt64" }, { VPLAN_NEEDS_8bit, "storageBuffer8BitAccess" },
-            { VPLAN_NEEDS_16bit, "storageBuffer16BitAccess" },
-        { VPLAN_NEEDS_image_extended, "shaderStorageImageExtendedFormats" } };
+        { VPLAN_NEEDS_16bit, "storageBuffer16BitAccess" }, { VPLAN_NEEDS_image_extended, "shaderStorageImageExtendedFormats" } };
     int n = 0;
     text_string(w->out, "      \"features\": [");
     for (size_t j = 0; j < sizeof all / sizeof *all; j++)
@@ -212,7 +210,8 @@ static void json_kernel(json_writer *w, int number, const char *file)
     json_bindings(w, k);
     json_push(w, k);
     json_constants(w, k);
-    text_string(w->out, "      \"workgroup\": [\"invocations\", 1, 1],\n      \"dispatch\": [\"(last[0] - first[0]) / tile_width + 1\", ");
+    text_string(w->out, "      \"workgroup\": [\"invocations\", 1, 1],\n"
+                        "      \"dispatch\": [\"(last[0] - first[0]) / tile_width + 1\", ");
     text_printf(w->out, "\"%s\", \"%s\"]\n    }", k->rank > 1 ? "(last[1] - first[1]) / tile_height + 1" : "1",
                 k->rank > 2 ? "product over d = 2.. of (last[d] - first[d] + 1)" : "1");
 }
