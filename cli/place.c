@@ -81,5 +81,15 @@ void kept_device_close(kept_device *kept)
     halo_device_close(kept->device);
     free(kept->name);
     free(kept->cache_folder);
-    *kept = (kept_device){0};
+    kept->device = NULL;
+    kept->name = kept->cache_folder = NULL;
+}
+
+int kept_device_complaints(kept_device *kept, report *r)
+{
+    size_t n = kept->n_complaints;
+    kept->n_complaints = 0;
+    if (n == 0)
+        return EXIT_FINE;
+    return report_error(r, "Vulkan's validation layer has %zu complaint%s: %s", n, n > 1 ? "s" : "", kept->complaint);
 }

@@ -24,6 +24,9 @@ typedef struct kept_device {
 
 /* NULL: see the message. With the user's cache of pipelines; `validate`: what the validation layer says is counted. */
 halo_device *kept_device_get(kept_device *kept, const halo_device_options *options, bool validate, halo_message *error);
+/* What the validation layer said stays, with what it says of closing. */
 void         kept_device_close(kept_device *kept);
+/* An exit status; what was said is forgotten. */
+int          kept_device_complaints(kept_device *kept, report *r);
 
 #endif

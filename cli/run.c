@@ -211,5 +211,6 @@ int command_run(int argc, char **argv)
     kept_device kept = {0};
     int status = run_arguments(argc, argv, &r, &kept);
     kept_device_close(&kept);
-    return status;
+    int complaints = kept_device_complaints(&kept, &r);
+    return status == EXIT_FINE ? complaints : status;
 }

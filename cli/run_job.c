@@ -525,17 +525,6 @@ static int prepare(job *j)
     return status;
 }
 
-/* What Vulkan's validation layer said. */
-static int check_complaints(const run_line *line)
-{
-    size_t n = line->kept->n_complaints;
-    line->kept->n_complaints = 0;
-    if (n == 0)
-        return EXIT_FINE;
-    return report_error(line->report, "Vulkan's validation layer has %zu complaint%s: %s", n, n > 1 ? "s" : "",
-                        line->kept->complaint);
-}
-
 int run_job(const run_line *line)
 {
     job j = {.line = line, .report = line->report};
@@ -557,5 +546,5 @@ int run_job(const run_line *line)
     free(j.is_named);
     free(j.paths);
     halo_program_free(j.program);
-    return status == EXIT_FINE ? check_complaints(line) : status;
+    return status == EXIT_FINE ? kept_device_complaints(line->kept, line->report) : status;
 }
