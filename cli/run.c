@@ -24,7 +24,7 @@ static const option_row rows[] = {
     {OPT_QUIET, "quiet", 'q', NULL, "no notes, no progress bar"},
     {OPT_INTERPRET, "interpret", 0, "[=written]", "by the reference interpreter; =written: what the script says, in doubles"},
     {OPT_SKIP, "skip", 0, "PASS", "leave an exact pass out (`halo show --list` names them)"},
-    {OPT_TILE, "tile", 0, "WxH", "column block and strip height; 0 leaves one to the compiler"},
+    {OPT_TILE, "tile", 0, "WxH", "column block and strip height, or a tile on Vulkan, if it fits; 0 leaves one to the compiler"},
     {OPT_STREAM, "stream", 0, "always|never", "store rows past the caches, or don't (chosen from sizes at run time)"},
     {OPT_NO_TUNE, "no-tune", 0, NULL, "without what `halo tune` found (SCRIPT.tune)"},
     {OPT_FORCE_BORDER, "force-border", 0, NULL, "every read goes through its border map (test switch)"},

@@ -19,6 +19,7 @@ typedef struct tile_size { int16_t width, height; } tile_size;
 /* Wider rather than higher: rows of a picture lie together in memory. */
 static const tile_size TILES[] = { { 32, 32 }, { 64, 16 }, { 64, 32 }, { 32, 16 }, { 64, 8 }, { 16, 16 }, { 32, 8 }, { 16, 8 },
                                    { 8, 8 }, { 8, 4 }, { 4, 4 }, { 4, 2 }, { 4, 1 }, { 2, 2 }, { 1, 1 } };
+enum { MOST_PIXELS = 64 * 32 };          /* of these; where rounds of loops are counted, more may not be wished for */
 static const tile_size LINES[] = { { 1024, 1 }, { 512, 1 }, { 256, 1 }, { 128, 1 }, { 64, 1 }, { 32, 1 }, { 16, 1 }, { 8, 1 },
                                    { 4, 1 }, { 1, 1 } };
 
@@ -82,20 +83,22 @@ static inline double tile_cost(const vplan_shared *shared, int n_shared, const i
     return cost;
 }
 
-/* 0 when no tile fits. */
-static inline int choose_tile(const vplan_kernel *k, const vplan_shared *shared, const halo_vulkan_device *about, kernel_shape *out)
+/* 0 when no tile fits. `wished`: of the size that was asked for. */
+static inline int choose_tile(const vplan_kernel *k, const vplan_shared *shared, const halo_vulkan_device *about, int wished,
+                              kernel_shape *out)
 {
     int64_t at[VPLAN_SHARED_MOST];
     int lines = k->rank < 2, n = (int)(lines ? sizeof LINES / sizeof *LINES : sizeof TILES / sizeof *TILES);
     int32_t granule = out->by_words && k->granule > 1 ? k->granule : 1;
-    int given = k->tile_width > 0 || k->tile_height > 0, found = 0;
+    int32_t width = wished ? k->tile_width : 0, height = wished ? k->tile_height : 0;
+    int given = width > 0 || height > 0, found = 0;
     double best = 0;
     for (int j = 0; j < n; j++) {
         const tile_size *candidate = lines ? &LINES[j] : &TILES[j];
-        int32_t tile[2] = { rounded_up(k->tile_width > 0 ? k->tile_width : candidate->width, granule),
-                            k->tile_height > 0 ? k->tile_height : candidate->height };
+        int32_t tile[2] = { rounded_up(width > 0 ? width : candidate->width, granule), height > 0 ? height : candidate->height };
         int64_t words = place_shared(shared, k->n_shared, tile, at);
         if (4 * words > about->limits.maxComputeSharedMemorySize) continue;
+        if (about->most_loop_iterations && (int64_t)tile[0] * tile[1] > MOST_PIXELS) continue;
         double cost = tile_cost(shared, k->n_shared, tile, words, &about->limits);
         if (found && cost >= best) continue;
         found = 1;
@@ -120,12 +123,14 @@ static inline int choose_shape(const vulkan_plan *p, const vplan_kernel *k, cons
     const vplan_shared *shared = p->shared + k->first_shared;
     out->by_words = kernel_by_words(k, about);
     out->invocations = most_invocations(&about->limits);
-    if (!choose_tile(k, shared, about, out)) return 0;
+    /* A hint that a device has no room for is as good as none: scripts name tiles with other machines in mind. */
+    if (!choose_tile(k, shared, about, 1, out) && !choose_tile(k, shared, about, 0, out)) return 0;
     while (out->invocations > 32 && out->invocations / 2 >= most_pixels(shared, k->n_shared, out->tile)) out->invocations /= 2;
     return 1;
 }
 
-/* Rounds of all loops in one invocation, those that find a loop over included, when every invocation has as many pixels as the busiest. */
+/* Rounds of all loops in one invocation, those that find a loop over included, when every invocation has as many pixels as the
+ * busiest. */
 static inline int64_t loop_rounds(const call *c, const vplan_kernel *k, const kernel_shape *shape)
 {
     const vplan_shared *shared = c->plan.shared + k->first_shared;

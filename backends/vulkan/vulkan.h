@@ -12,7 +12,7 @@ typedef struct vulkan_options {
     const int32_t *layouts;            /* VPLAN_LAYOUT_, one per input, then per output; NULL: all interleaved */
     bool        no_fuse;               /* every stage is a dispatch */
     bool        force_border;          /* no bulk regions: every read goes through its border map */
-    int32_t     tile_width, tile_height;      /* 0: chosen from the device's limits */
+    int32_t     tile_width, tile_height;      /* 0, or what a device has no room for: chosen from its limits */
     bool        debug;                 /* names of values and lines of the script in the SPIR-V */
     const char *triple;                /* of an object's host; NULL: this machine */
 } vulkan_options;

@@ -143,7 +143,7 @@ class Run(VulkanTest):
 
     def test_same_bits_under_every_mask(self):
         self.halo("run", "blur.pipe", "p.ppm", "-o", "right.ppm", "--strict")
-        for mask in (*MASKS, ["--tile", "16x8"], ["--no-fuse"], ["--force-border"], ["--skip", "inline"], ["--strict"]):
+        for mask in (*MASKS, ["--tile", "16x8"], ["--tile", "512x300"], ["--no-fuse"], ["--force-border"], ["--skip", "inline"], ["--strict"]):
             self.on_vulkan("blur.pipe", "p.ppm", "-o", "o.ppm", *mask)
             self.assertEqual(self.read("o.ppm"), self.read("right.ppm"), mask)
 
