@@ -110,6 +110,29 @@ static void tiles_that_are_asked_for(void **state)
         }
 }
 
+/* One that there is no room for, or, where rounds of loops are counted, no time, is as good as none. */
+static void tiles_that_do_not_fit(void **state)
+{
+    (void)state;
+    for (int limit = 0; limit < 2; limit++) {
+        uint32_t chosen[2][2];
+        for (int asks = 0; asks < 2; asks++) {
+            bench *b = bench_new();
+            plan_stages(&b->plan, 1, 1);
+            b->plan.kernels[0].tile_width = asks ? limit ? 65 : 640 : 0;
+            b->plan.kernels[0].tile_height = asks ? limit ? 32 : 480 : 0;
+            b->about.limits.maxComputeSharedMemorySize = limit ? 1 << 20 : 16384;
+            b->about.most_loop_iterations = limit ? 60000 : 0;
+            bench_create(b);
+            check_shape(b, 1, 1);
+            chosen[asks][0] = constants_of(b)[1];
+            chosen[asks][1] = constants_of(b)[2];
+            bench_end(b);
+        }
+        assert_memory_equal(chosen[0], chosen[1], sizeof chosen[0]);
+    }
+}
+
 static void the_module_follows_the_features(void **state)
 {
     (void)state;
@@ -170,10 +193,10 @@ static void what_is_missing_is_named(void **state)
     missing_is(b, "maxPushConstantsSize");
     k->in_buffer = 1;                                    /* slots are elsewhere then */
     missing_is(b, NULL);
-    k->tile_width = k->tile_height = 64;
-    missing_is(b, "maxComputeSharedMemorySize");
-    k->tile_width = k->tile_height = 16;
+    k->tile_width = k->tile_height = 64;                 /* too large: it is chosen instead */
     missing_is(b, NULL);
+    b->about.limits.maxComputeSharedMemorySize = 4;
+    missing_is(b, "maxComputeSharedMemorySize");
     bench_end(b);
 }
 
@@ -276,6 +299,7 @@ int main(void)
         cmocka_unit_test(shapes_fit_the_limits),
         cmocka_unit_test(tiles_weigh_halo_against_room),
         cmocka_unit_test(tiles_that_are_asked_for),
+        cmocka_unit_test(tiles_that_do_not_fit),
         cmocka_unit_test(the_module_follows_the_features),
         cmocka_unit_test(what_is_missing_is_named),
         cmocka_unit_test(failures_leave_nothing),
