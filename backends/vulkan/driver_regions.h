@@ -21,14 +21,17 @@ static inline void region_whole(const call *c, const vplan_memory *m, region *ou
     for (int d = 0; d < 5; d++) out->axis[d] = bounds_of(c, m, d);
 }
 
+/* A value outside of a picture is chosen after the read, which goes to the nearest pixel inside: that one is taken. */
+static inline int32_t border_of_read(int32_t border) { return border == PLAN_BORDER_value ? PLAN_BORDER_edge : border; }
+
 static inline void region_read(const call *c, const vplan_read *r, const region *made, region *out)
 {
     region_whole(c, &c->plan.memories[r->memory], out);
     if (r->anywhere) return;
     span32 x = index_span(r->p_x, r->q_x, made->axis[0], number_of(c, r->lo_x), number_of(c, r->hi_x));
     span32 y = index_span(r->p_y, r->q_y, made->axis[1], number_of(c, r->lo_y), number_of(c, r->hi_y));
-    out->axis[0] = map_span(r->border_x, x, out->axis[0]);
-    out->axis[1] = map_span(r->border_y, y, out->axis[1]);
+    out->axis[0] = map_span(border_of_read(r->border_x), x, out->axis[0]);
+    out->axis[1] = map_span(border_of_read(r->border_y), y, out->axis[1]);
 }
 
 /* From what is wanted of the outputs, in regions[], to everything else. */

@@ -17,6 +17,24 @@ static bool goes_through_map(const emitter *e, ref load, int d)
     return d >= 2 || e->mapped[d] || !follows;
 }
 
+static int shared_stage(const emitter *e, uint32_t stage)
+{
+    for (uint32_t j = 0; j < e->k->stages.count; j++)
+        if (e->k->stages.items[j].stage == stage && !e->k->stages.items[j].sink) return (int)j;
+    return -1;
+}
+
+/* A value outside is chosen after the read. Of a stage in workgroup memory the tile may need no pixel at all; then what was made
+ * begins far from the picture's edge, and its first place, which is always there, is as good as any. */
+static spv_id map_index(emitter *e, ref load, int d, spv_id index)
+{
+    tensor_node n = *node_at(e->pipe, load);
+    int shared = d < 2 ? shared_stage(e, n.payload) : -1;
+    if (shared < 0 || n.border[d] != BORDER_value)
+        return shader_border_map(e, (border)n.border[d], index, shader_bound(e, n.payload, d, false), shader_bound(e, n.payload, d, true));
+    return shader_max(e, shader_min(e, index, e->regions[shared][d].hi), e->regions[shared][d].lo);
+}
+
 static place find_place(emitter *e, ref load)
 {
     place at = { 0 };
@@ -26,7 +44,7 @@ static place find_place(emitter *e, ref load)
         if (goes_through_map(e, load, d)) {
             spv_id lo = shader_bound(e, n.payload, d, false), hi = shader_bound(e, n.payload, d, true);
             if (n.border[d] == BORDER_value) at.inside[d] = shader_both(e, shader_at_most(e, lo, index), shader_at_most(e, index, hi));
-            index = shader_border_map(e, (border)n.border[d], index, lo, hi);
+            index = map_index(e, load, d, index);
         }
         at.index[d] = index;
     }
@@ -328,13 +346,6 @@ static bool table_entry(emitter *e, ref load, lanes *out)
 }
 
 /* ---- loads ------------------------------------------------------------------------------------------------------ */
-
-static int shared_stage(const emitter *e, uint32_t stage)
-{
-    for (uint32_t j = 0; j < e->k->stages.count; j++)
-        if (e->k->stages.items[j].stage == stage && !e->k->stages.items[j].sink) return (int)j;
-    return -1;
-}
 
 lanes shader_load(emitter *e, ref load)
 {

@@ -276,6 +276,26 @@ static void parts_bind_what_they_take(void **state)
     }
 }
 
+/* Where values lie outside, the nearest pixel inside is read all the same: also for a part of which no read lies inside. */
+static void the_edge_is_bound_for_values_outside(void **state)
+{
+    (void)state;
+    bench *b = bench_new();
+    int32_t in = plan_input(&b->plan, 4, 1), out = plan_like(&b->plan, VPLAN_ROLE_output, in, 4, 1);
+    plan_kernel(&b->plan, out);
+    plan_reads(&b->plan, in, 0, 0, 0, 0, BORDER_none);
+    plan_reads(&b->plan, in, -20, -20, 7, 7, BORDER_value);
+    bench_create(b);
+    bench_picture(b, 0, 10, 10, 4);
+    bench_picture(b, 1, 10, 10, 4);
+    halo_part part = { { 5, 1, 0, 0, 0 }, { 4, 2, 1, 1, 1 } };
+    b->part = &part;
+    assert_int_equal(bench_record(b), HALO_OK);
+    check_bound(b, &b->device.commands[1], 0, in, 5, 1);
+    check_bound(b, &b->device.commands[1], 0, in, 0, 8);
+    bench_end(b);
+}
+
 /* Each kernel of a chain makes what the later ones read of the part; stored intermediates are no larger. */
 static void parts_reach_back_through_kernels(void **state)
 {
@@ -346,7 +366,7 @@ static void empty_inputs_are_bound_to_scratch(void **state)
         1);
     plan_kernel(&b->plan, out);
     plan_reads(&b->plan, in, 0, 0, 0, 0, BORDER_none);
-    plan_reads(&b->plan, other, -1, 1, 0, 0, BORDER_value);
+    plan_reads(&b->plan, other, -1, 1, 0, 0, BORDER_none);
     bench_create(b);
     bench_picture(b, 0, 5, 5, 4);
     bench_picture(b, 1, 0, 5, 4);
@@ -396,6 +416,7 @@ int main(void)
         cmocka_unit_test(slices_make_up_the_whole),
         cmocka_unit_test(outer_dimensions_go_along_z),
         cmocka_unit_test(parts_bind_what_they_take),
+        cmocka_unit_test(the_edge_is_bound_for_values_outside),
         cmocka_unit_test(parts_reach_back_through_kernels),
         cmocka_unit_test(arguments_go_in_pieces),
         cmocka_unit_test(empty_inputs_are_bound_to_scratch),
