@@ -36,8 +36,8 @@ static bool is_derived(const char *name, const char *stem, const char *const *en
     return false;
 }
 
-/* An input or output is an argument beside others: `params`, `part` and `exec`, and in NAME_needs each input's INPUT_part; for Vulkan
- * `made` and what is recorded with. */
+/* An input or output is an argument beside others: `params`, `part` and `exec`, and in NAME_needs (NAME_vulkan_inputs) each input's
+ * INPUT_part; for Vulkan `made` and what is recorded with. */
 static void check_image(halo_program *program, const tensor_pipe *pipe, const char *name, span where, const char *what)
 {
     static const char *const of_processor[] = {"params", "part", "exec", NULL}, *const endings[] = {"_part", NULL},
@@ -48,7 +48,7 @@ static void check_image(halo_program *program, const tensor_pipe *pipe, const ch
     for (const char *const *argument = vulkan ? of_vulkan : of_processor; *argument; argument++)
         if (strcmp(name, *argument) == 0)
             refuse(program, where, what, name, "another argument is called that");
-    for (uint32_t i = 0; i < pipe->n_inputs && !vulkan; i++)
+    for (uint32_t i = 0; i < pipe->n_inputs; i++)
         if (is_derived(name, stage_at(pipe, i + 1)->name, endings))
             refuse(program, where, what, name, "another argument is called that");
 }
@@ -75,7 +75,7 @@ bool program_check_names(halo_program *program, tensor_pipe *const *pipes, uint3
 {
     static const char *const of_processor[] = {"_part", "_needs", "_size", "_error", "_defaults", "_params", NULL};
     static const char *const of_vulkan[] = {"_vulkan", "_vulkan_create", "_vulkan_destroy", "_vulkan_missing", "_vulkan_size",
-                                            "_vulkan_needs", "_vulkan_record", "_vulkan_record_part", "_vulkan_error", "_defaults",
+                                            "_vulkan_needs", "_vulkan_inputs", "_vulkan_record", "_vulkan_record_part", "_vulkan_error", "_defaults",
                                             "_params", NULL};
     const char *const *endings = program_for_vulkan(program) ? of_vulkan : of_processor;
     uint32_t before = program->messages.n_errors;

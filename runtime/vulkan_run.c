@@ -208,13 +208,27 @@ static halo_vulkan_image *extents_of(const vulkan_pipe *pipe, const halo_image *
     return NULL;
 }
 
+/* haloi_vulkan_inputs, with parts that lie one after another. */
+static int take_parts(const vulkan_pipe *pipe, const halo_vulkan_image *const *inputs, const void *params, const halo_part *part,
+                      halo_part *parts, int32_t *failed)
+{
+    halo_part **at = malloc(sizeof *at * (n_inputs(pipe) + 1));
+    if (!at)
+        return HALO_ERROR_MEMORY;
+    for (size_t i = 0; i < n_inputs(pipe); i++)
+        at[i] = &parts[i];
+    int code = haloi_vulkan_inputs(pipe->handle, inputs, params, part, at, failed);
+    free(at);
+    return code;
+}
+
 int vulkan_needs(const vulkan_pipe *pipe, const halo_image *inputs, const void *params, const halo_part *part, halo_part *needs,
                  int32_t *failed)
 {
     halo_vulkan_image **at, *images = extents_of(pipe, inputs, &at);
     if (!images)
         return HALO_ERROR_MEMORY;
-    int code = haloi_vulkan_inputs(pipe->handle, (const halo_vulkan_image *const *)at, params, part, needs, failed);
+    int code = take_parts(pipe, (const halo_vulkan_image *const *)at, params, part, needs, failed);
     free(images);
     free(at);
     return code;
@@ -332,7 +346,7 @@ static int start(vulkan_pipe *pipe, vulkan_run *run, const halo_image *inputs, c
     int code = vulkan_code(place_pictures(pipe, run, inputs, outputs));
     if (code != HALO_OK)
         return code;
-    code = haloi_vulkan_inputs(pipe->handle, run->image_at, params, run->has_part ? &run->part : NULL, run->taken, failed);
+    code = take_parts(pipe, run->image_at, params, run->has_part ? &run->part : NULL, run->taken, failed);
     if (code != HALO_OK)
         return code;
     take_inputs(pipe, run, inputs);

@@ -114,6 +114,12 @@ const char *header_output_name(const tensor_pipe *p, uint32_t which)
     return p->outputs.items[which].name ? p->outputs.items[which].name : "out";
 }
 
+void header_inputs(text *out, const tensor_pipe *p, const char *pattern)
+{
+    for (uint32_t s = 1; s < p->stages.count; s++)
+        if (p->stages.items[s].kind == STAGE_input) text_printf(out, pattern, p->stages.items[s].name);
+}
+
 void header_arguments(text *out, const tensor_pipe *p, const char *image, const char *output)
 {
     for (uint32_t s = 1; s < p->stages.count; s++)

@@ -13,6 +13,8 @@ void header_comment(text *out, const char *indent, const char *doc);
 void header_params(text *out, const tensor_pipe *p);
 /* Inputs, params, and outputs unless `output` is NULL, each after ", ": `image` and `output` are their types, up to the name. */
 void header_arguments(text *out, const tensor_pipe *p, const char *image, const char *output);
+/* `pattern` with every input's name. */
+void header_inputs(text *out, const tensor_pipe *p, const char *pattern);
 const char *header_output_name(const tensor_pipe *p, uint32_t which);
 /* " *   NAME: input, u8x3, 2 dimensions, LAYOUT" for every picture. `layout` says what stands behind the comma; "": nothing. */
 void header_images(text *out, const tensor_pipe *p, const char *(*layout)(const void *user, uint32_t position, type t),

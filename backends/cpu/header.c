@@ -9,12 +9,6 @@ static const char ABI_TEXT[] =
 #include "halo_abi_text.h"
 ;
 
-static void inputs_list(text *out, const tensor_pipe *p, const char *pattern)
-{
-    for (uint32_t s = 1; s < p->stages.count; s++)
-        if (p->stages.items[s].kind == STAGE_input) text_printf(out, pattern, p->stages.items[s].name);
-}
-
 /* Inputs, params, outputs. */
 static void common_arguments(text *out, const tensor_pipe *p, const char *output)
 {
@@ -71,7 +65,7 @@ static void pipe_header(text *out, tensor_pipe *p, const cpu_options *options)
         text_printf(out, "/* Which part of each input a part of the output takes; the images' data is not looked at. */\nint %s_needs(", p->name);
         common_arguments(out, p, NULL);
         text_string(out, ", const halo_part *part");
-        inputs_list(out, p, ", halo_part *%s_part");
+        header_inputs(out, p, ", halo_part *%s_part");
         text_string(out, ");\n");
     }
     text_printf(out, "/* Fills the extents that the outputs must have. */\nint %s_size(", p->name);

@@ -253,16 +253,17 @@ static void part_of_input(const call *c, int memory, halo_part *part)
 }
 
 int haloi_vulkan_inputs(const haloi_vulkan *v, const halo_vulkan_image *const *inputs, const void *params, const halo_part *part,
-                        halo_part *parts, int32_t *failed)
+                        halo_part *const *parts, int32_t *failed)
 {
     call c;
-    if (!v || !parts) return HALO_ERROR_NULL;
+    if (!v) return HALO_ERROR_NULL;
+    for (int k = 0; k < v->plan.header->n_inputs; k++) if (!parts[k]) return HALO_ERROR_NULL;
     void *memory = call_begin(&c, v, v->code->plan);
     if (!memory) return HALO_ERROR_MEMORY;
     int result = call_setup(&c, v->code, inputs, params, failed);
     if (result == HALO_OK) result = want_outputs(&c, part);
     for (int k = 0; k < c.plan.header->n_memories && result == HALO_OK; k++)
-        if (c.plan.memories[k].role == VPLAN_ROLE_input) part_of_input(&c, k, &parts[c.plan.memories[k].which]);
+        if (c.plan.memories[k].role == VPLAN_ROLE_input) part_of_input(&c, k, parts[c.plan.memories[k].which]);
     driver_give(allocator_of(v), memory);
     return result;
 }

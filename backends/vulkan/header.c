@@ -108,6 +108,14 @@ static void functions(text *out, const tensor_pipe *p)
     text_printf(out, "int %s_vulkan_needs(const %s_vulkan *made", name, name);
     header_arguments(out, p, "const halo_vulkan_image *", NULL);
     text_string(out, ",\n    const halo_part *part, halo_vulkan_needs *needs);\n");
+    if (p->n_inputs) {
+        text_printf(out, "/* Which part of each input a part of the outputs takes; extent 0: none. */\n"
+                         "int %s_vulkan_inputs(const %s_vulkan *made", name, name);
+        header_arguments(out, p, "const halo_vulkan_image *", NULL);
+        text_string(out, ",\n    const halo_part *part");
+        header_inputs(out, p, ", halo_part *%s_part");
+        text_string(out, ");\n");
+    }
     text_printf(out, "int %s_vulkan_record(const %s_vulkan *made, VkCommandBuffer commands", name, name);
     header_arguments(out, p, "const halo_vulkan_image *", "const halo_vulkan_image *");
     text_string(out, ",\n    const halo_vulkan_resources *resources);\n");

@@ -155,6 +155,17 @@ static void make_size_and_needs(object_maker *m)
     call_driver(m, "needs", m->i32, needs, 6);
 }
 
+static void make_inputs(object_maker *m)
+{
+    int n_in = (int)m->pipe->n_inputs;
+    if (n_in == 0) return;
+    LLVMValueRef f = begin_entry(m, "inputs", m->i32, 1 + count_pictures(m, false) + 1 + n_in);
+    pictures p = gather_pictures(m, f, 1, false);
+    LLVMValueRef arguments[6] = { LLVMGetParam(f, 0), p.inputs, p.params, LLVMGetParam(f, (unsigned)p.end), gather(m, f, p.end + 1, n_in),
+                                  LLVMConstNull(m->pointer) };
+    call_driver(m, "inputs", m->i32, arguments, 6);
+}
+
 static void make_record(object_maker *m, bool part)
 {
     LLVMValueRef null = LLVMConstNull(m->pointer);
@@ -179,6 +190,7 @@ static void make_pipe(object_maker *m, const vulkan_module *compiled)
     make_defaults(m, bytes, m->pipe->params.count ? n : 0);
     make_simple_entries(m);
     make_size_and_needs(m);
+    make_inputs(m);
     make_record(m, false);
     make_record(m, true);
 }

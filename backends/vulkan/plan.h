@@ -131,7 +131,7 @@ int  haloi_vulkan_size(const haloi_vulkan_code *code, const halo_vulkan_image *c
 int  haloi_vulkan_needs(const haloi_vulkan *v, const halo_vulkan_image *const *inputs, const void *params, const halo_part *part, halo_vulkan_needs *needs, int32_t *failed);
 /* Which pixels of each input a part of the outputs takes; extent 0: none. */
 int  haloi_vulkan_inputs(const haloi_vulkan *v, const halo_vulkan_image *const *inputs, const void *params, const halo_part *part,
-                         halo_part *parts, int32_t *failed);
+                         halo_part *const *parts, int32_t *failed);
 int  haloi_vulkan_record(const haloi_vulkan *v, VkCommandBuffer commands, const halo_vulkan_image *const *inputs, const void *params,
                          const halo_vulkan_image *const *outputs, const halo_part *part, const halo_vulkan_slice *slice,
                          const halo_vulkan_resources *resources, int32_t *failed);

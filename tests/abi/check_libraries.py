@@ -17,7 +17,7 @@ EXAMPLES = ("blur", "bokeh", "lens", "lut3d", "sep43")
 # All that an object may ask of its host's C library.
 ALLOWED = {"malloc", "free", "memcpy", "memset", "memmove"}
 SUFFIXES = {"", "_part", "_needs", "_size", "_error", "_defaults"}
-VULKAN_SUFFIXES = {"_vulkan_" + s for s in ("create", "destroy", "missing", "size", "needs", "record", "record_part", "error")} | {"_defaults"}
+VULKAN_SUFFIXES = {"_vulkan_" + s for s in ("create", "destroy", "missing", "size", "needs", "inputs", "record", "record_part", "error")} | {"_defaults"}
 
 failures = []
 
@@ -90,7 +90,7 @@ def check_symbols(shop, name, pipes, what, suffixes=frozenset(SUFFIXES)):
     strange = {s for s in defined if not any(s == pipe + suffix for pipe in pipes for suffix in suffixes)}
     expect(not strange, f"{what} exports {sorted(strange)}")
     for pipe in pipes:
-        expect({pipe + s for s in suffixes - {"_defaults", "_needs"}} <= defined, f"{what} exports the functions of {pipe}")
+        expect({pipe + s for s in suffixes - {"_defaults", "_needs", "_vulkan_inputs"}} <= defined, f"{what} exports the functions of {pipe}")
     expect(writable_bytes(shop.path(name + ".o")) == 0, f"{what} has writable data")
 
 

@@ -239,6 +239,16 @@ static void two_recordings_in_one_command_buffer(void **state)
     job_end(&b);
 }
 
+/* As the library for the processor says. */
+static void check_inputs(const job *j, const halo_part *part)
+{
+    halo_image in = { NULL, { WIDTH, HEIGHT, 1, 1, 1 }, { 3, ROW } };
+    halo_part expected, got;
+    assert_int_equal(unsharp_needs(&in, &j->params, part, &expected), HALO_OK);
+    assert_int_equal(unsharp_vulkan_inputs(j->h->filter, &j->in, &j->params, part, &got), HALO_OK);
+    assert_memory_equal(&got, &expected, sizeof got);
+}
+
 static void parts_make_up_the_picture(void **state)
 {
     enum { TILES = 4 * 3 };
@@ -252,6 +262,7 @@ static void parts_make_up_the_picture(void **state)
             halo_vulkan_needs needs;
             assert_int_equal(unsharp_vulkan_needs(j.h->filter, &j.in, &j.params, &part, &needs), HALO_OK);
             assert_true(needs.scratch_bytes <= j.needs.scratch_bytes && needs.sets <= j.needs.sets);
+            check_inputs(&j, &part);
             assert_int_equal(unsharp_vulkan_record_part(j.h->filter, j.commands, &j.in, &j.params, &j.out, &part, NULL, &resources),
                              HALO_OK);
             barrier(&j, j.needs.first_stages, j.needs.first_accesses);
