@@ -68,8 +68,8 @@ typedef struct halo_vulkan_slice { uint64_t first, count; } halo_vulkan_slice;
 /* Codes beside those of halo_image's functions. */
 enum { HALO_VULKAN_ERROR_DEVICE = 100,   /* a Vulkan function failed (out of memory, device lost, pool exhausted) */
        HALO_VULKAN_ERROR_FEATURE,        /* a feature or limit that the pipe needs is missing: NAME_vulkan_missing says which */
-       HALO_VULKAN_ERROR_RANGE,          /* what is read or written of a picture is more than maxStorageBufferRange, or than 2^31 components */
-       HALO_VULKAN_ERROR_BUFFER,         /* what is read or written of a picture doesn't lie between its first byte and first + size */
+       HALO_VULKAN_ERROR_RANGE,          /* what is taken of a picture is more than maxStorageBufferRange, or than 2^31 components */
+       HALO_VULKAN_ERROR_BUFFER,         /* what is taken of a picture doesn't lie between its `first` byte and first + size */
        HALO_VULKAN_ERROR_WORDS,          /* without 8 or 16-bit storage: an output's rows don't begin, or end, at whole words */
        HALO_VULKAN_ERROR_LOOPS,          /* more loop iterations than most_loop_iterations */
        HALO_VULKAN_ERROR_SCRATCH };      /* scratch is missing or misaligned */
