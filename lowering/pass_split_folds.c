@@ -11,6 +11,8 @@
  * processor may not even finish; no loop here is longer than a 64th of the picture's width or a 16th of its height. f32 sums
  * have an order of their own (order_sums), of the same shape.
  *
+ * argmin and argmax look for the least element first, then for the first line that has it, and for it there.
+ *
  * Which: split_plan.h. Those whose value is the same everywhere, and those of few places, each of which then has its own rows:
  * rows[k, y] is all of row y for place k.
  * What isn't there counts as the neutral element. Requires nothing; adds stages. Keeps every bit. */
@@ -24,10 +26,14 @@ enum { LANES = 64, CHUNK_ROWS = 16 };
 /* What a result became, for the other stages that ask for it. */
 typedef struct total { uint32_t fold, stage; int which; } total;
 
+/* What the fold of a position became: the element that is the least, binders of its place, and whether there is one. */
+typedef struct position { uint32_t fold; ref best, at[2], found; } position;
+
 typedef struct splitting {
     uint32_t    stage;                /* at hand */
     split_plans plans;
     LIST(total) totals;
+    LIST(position) positions;
 } splitting;
 
 /* One accumulator of a fold. */
@@ -234,7 +240,7 @@ static uint32_t total_stage(const split *s, uint32_t columns)
     return stage;
 }
 
-/* ---- all of them ----------------------------------------------------------------------------------------------------- */
+/* ---- values ------------------------------------------------------------------------------------------------------------- */
 
 /* The value of all elements, for the stage at hand. */
 static ref split_value(splitting *all, const split *s, int which)
@@ -264,6 +270,81 @@ static ref last_element(tensor_pipe *p, const tensor_fold *f, int b, bool lacks)
     return tensor_normalize(p, lacks ? tensor_op2(p, OP_max, last, integer(p, -1)) : last);
 }
 
+/* ---- positions ---------------------------------------------------------------------------------------------------- */
+
+/* The least of a binder over the elements where `holds`: a number beyond its bounds when there are none. */
+static ref least_binder(splitting *all, split s, int binder, ref holds)
+{
+    tensor_pipe *p = s.pipe;
+    tensor_fold f = *fold_at(p, s.how.fold);
+    s.op = OP_min;
+    s.t = type_of(KIND_i32, 1);
+    s.neutral = neutral_element(p, s.op, s.t);
+    s.element = tensor_binder(p, s.how.fold, binder);
+    s.where = both(p, holds, s.where);
+    s.last_x = last_element(p, &f, s.how.x, s.how.x_may_lack);
+    s.last_y = last_element(p, &f, s.how.y, s.how.y_may_lack);
+    return split_value(all, &s, TENSOR_MAX_ACCS + binder);
+}
+
+/* The second binder's loop, in the line where the first one is `at`. Where there is no such line, over nothing. */
+static ref second_binder(splitting *all, split s, ref best, ref at)
+{
+    tensor_pipe *p = s.pipe;
+    tensor_fold f = *fold_at(p, s.how.fold);
+    uint32_t fold = tensor_fold_new(p, FOLD_loop, 1, 1);
+    ref values[TENSOR_MAX_BINDERS] = { tensor_op2(p, OP_min, at, f.hi[0]), tensor_binder(p, fold, 0) };
+    ref before = minus(p, f.lo[1], integer(p, 1));
+    ref hi = tensor_select(p, tensor_op2(p, OP_le, f.lo[0], f.hi[0]), f.hi[1], before), lo = f.lo[1];
+    ref element = replace_binders(p, s.element, s.how.fold, values);
+    s.where = s.where ? replace_binders(p, s.where, s.how.fold, values) : 0;
+    fold_at(p, fold)->lo[0] = lo;
+    fold_at(p, fold)->hi[0] = hi;
+    fold_at(p, fold)->binder_names[0] = f.binder_names[1];
+    bool may_lack = s.how.x == 1 ? s.how.x_may_lack : s.how.y == 1 ? s.how.y_may_lack : true;
+    s.how = (split_plan){ .fold = fold, .x = 0, .y = -1, .x_may_lack = may_lack };
+    return least_binder(all, s, 0, tensor_op2(p, OP_eq, element, best));
+}
+
+/* The least element first; then the first line that has it, and where in that line. */
+static const position *find_position(splitting *all, split s, const fold_position *form)
+{
+    tensor_pipe *p = s.pipe;
+    tensor_fold f = *fold_at(p, s.how.fold);
+    s.op = form->op;
+    s.t = form->t;
+    s.neutral = neutral_element(p, s.op, s.t);
+    s.last_x = last_element(p, &f, s.how.x, s.how.x_may_lack);
+    s.last_y = last_element(p, &f, s.how.y, s.how.y_may_lack);
+    position found = { .fold = s.how.fold, .best = split_value(all, &s, 0) };
+    found.at[0] = least_binder(all, s, 0, tensor_op2(p, OP_eq, s.element, found.best));
+    found.at[1] = f.n_binders > 1 ? second_binder(all, s, found.best, found.at[0]) : 0;
+    found.found = tensor_op2(p, OP_le, found.at[0], f.hi[0]);
+    LIST_PUSH(p->memory, all->positions, found);
+    return &all->positions.items[all->positions.count - 1];
+}
+
+static ref position_value(rewriter *w, const split_plan *how, int which)
+{
+    splitting *all = w->user;
+    tensor_pipe *p = w->pipe;
+    fold_position form;
+    const position *at = NULL;
+    tensor_fold f = *fold_at(p, how->fold);
+    fold_position_of(p, how->fold, &form);
+    for (uint32_t k = 0; k < all->positions.count; k++)
+        if (all->positions.items[k].fold == how->fold) at = &all->positions.items[k];
+    if (!at) {
+        split s = { .pipe = p, .how = *how, .stage = all->stage, .element = rewrite(w, form.element) };
+        s.where = f.where ? rewrite(w, f.where) : 0;
+        at = find_position(all, s, &form);
+    }
+    if (which == 1) return at->found;
+    return tensor_select(p, at->found, which == 0 ? at->best : at->at[form.binder[which]], rewrite(w, f.init[which]));
+}
+
+/* ---- all of them ----------------------------------------------------------------------------------------------------- */
+
 static ref split_visit(rewriter *w, ref r)
 {
     splitting *all = w->user;
@@ -271,6 +352,7 @@ static ref split_visit(rewriter *w, ref r)
     tensor_node n = *node_at(p, r);
     const split_plan *how = n.op == OP_result ? split_plan_of(&all->plans, n.payload, all->stage) : NULL;
     fold_step next;
+    if (how && how->is_position) return position_value(w, how, n.index);
     if (!how || !fold_step_of(p, n.payload, n.index, &next)) return 0;
     tensor_fold f = *fold_at(p, n.payload);
     ref value = known_total(p, all, n.payload, n.index, n.type), neutral = neutral_element(p, next.op, next.t);

@@ -110,6 +110,41 @@ bool fold_step_of(tensor_pipe *p, uint32_t fold, int which, fold_step *out)
     return neutral_value(out->op, (kind)n.type.kind, &ignored) && !uses_accs(p, out->element, fold);
 }
 
+/* not found, or better than the one before */
+static bool match_better(const tensor_pipe *p, uint32_t fold, ref take, fold_position *out)
+{
+    const tensor_node *n = node_at(p, take);
+    if (n->op != OP_or) return false;
+    ref first = node_arg(p, take, 0), better = node_arg(p, take, 1);
+    if (node_at(p, first)->op != OP_not || !is_acc(p, node_arg(p, first, 0), fold, 1)) return false;
+    if (node_at(p, better)->op != OP_lt) return false;
+    bool least = is_acc(p, node_arg(p, better, 1), fold, 0);
+    out->op = least ? OP_min : OP_max;
+    return node_arg(p, better, least ? 0 : 1) == out->element && is_acc(p, node_arg(p, better, least), fold, 0);
+}
+
+bool fold_position_of(const tensor_pipe *p, uint32_t fold, fold_position *out)
+{
+    const tensor_fold *f = &p->folds.items[fold];
+    int64_t found, start;
+    scalar ignored;
+    const tensor_node *best = node_at(p, f->next[0]);
+    if (f->n_accs < 3 || best->op != OP_select || best->type.lanes != 1 || best->type.kind == KIND_bool) return false;
+    if (!node_is_const(p, f->init[1], &start) || start || !node_is_const(p, f->next[1], &found) || !found) return false;
+    ref take = node_arg(p, f->next[0], 0);
+    *out = (fold_position){ .t = best->type, .element = node_arg(p, f->next[0], 1) };
+    if (!is_acc(p, node_arg(p, f->next[0], 2), fold, 0) || !match_better(p, fold, take, out)) return false;
+    for (int k = 2; k < f->n_accs; k++) {
+        ref next = f->next[k];
+        if (node_at(p, next)->op != OP_select || node_arg(p, next, 0) != take) return false;
+        if (!is_acc(p, node_arg(p, next, 2), fold, k)) return false;
+        const tensor_node *binder = node_at(p, node_arg(p, next, 1));
+        if (binder->op != OP_binder || binder->payload != fold) return false;
+        out->binder[k] = binder->index;
+    }
+    return neutral_value(out->op, (kind)out->t.kind, &ignored);
+}
+
 /* ---- how large, and along which axes ------------------------------------------------------------------------------ */
 
 /* What a linear form may be, without wrapping. Sizes are far from where an i32 does. */
@@ -235,19 +270,35 @@ static bool is_closed(planning *s, uint32_t fold, ref r, unsigned *coords)
     return d->n_open == 0 || (d->n_open == 1 && d->open[0] == fold);
 }
 
-/* Also where a fold has several accumulators: all of them are taken apart, or none. */
-static bool plan_fold(planning *s, uint32_t fold, split_plan *out)
+/* Where a fold has several accumulators, all of them are taken apart, or none. */
+static bool plan_accumulators(planning *s, uint32_t fold, unsigned *coords)
 {
-    tensor_pipe *p = s->pipe;
-    tensor_fold f = *fold_at(p, fold);
-    unsigned coords = 0;
-    if (f.form != FOLD_loop || (f.where && !is_closed(s, fold, f.where, &coords))) return false;
+    tensor_fold f = *fold_at(s->pipe, fold);
     for (int k = 0; k < f.n_accs; k++) {
         fold_step next;
-        if (!fold_step_of(p, fold, k, &next) || !is_closed(s, fold, next.element, &coords)) return false;
+        if (!fold_step_of(s->pipe, fold, k, &next) || !is_closed(s, fold, next.element, coords)) return false;
         if (!is_ordered(s, next.element) || !is_ordered(s, f.init[k])) return false;
     }
-    *out = (split_plan){ .fold = fold, .stage = coords ? s->stage : 0 };
+    return true;
+}
+
+static bool plan_position(planning *s, uint32_t fold, unsigned *coords)
+{
+    fold_position at;
+    if (!fold_position_of(s->pipe, fold, &at) || uses_accs(s->pipe, at.element, fold)) return false;
+    bool is_same_everywhere = is_closed(s, fold, at.element, coords) && !*coords;
+    return is_same_everywhere && is_ordered(s, at.element) && fold_at(s->pipe, fold)->n_binders <= 2;
+}
+
+static bool plan_fold(planning *s, uint32_t fold, split_plan *out)
+{
+    tensor_fold f = *fold_at(s->pipe, fold);
+    unsigned coords = 0, sums = 0;
+    if (f.form != FOLD_loop || (f.where && !is_closed(s, fold, f.where, &coords))) return false;
+    bool is_position = plan_position(s, fold, &coords);
+    if (!is_position && !plan_accumulators(s, fold, &sums)) return false;
+    coords |= sums;
+    *out = (split_plan){ .fold = fold, .stage = coords ? s->stage : 0, .is_position = is_position };
     return find_places(s, out, coords) && choose_axes(s, out);
 }
 

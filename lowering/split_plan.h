@@ -8,6 +8,7 @@
 typedef struct split_plan {
     uint32_t fold, stage;             /* the stage where it stands; 0: its value is the same everywhere */
     int      x, y;                    /* binders that go along rows and from row to row, or -1; without x there are places */
+    bool     is_position;             /* fold_position_of: with one binder or two */
     bool     x_may_lack, y_may_lack;  /* bounds may be further apart than empty: hi < lo - 1 */
     int      n_places, place[TENSOR_MAX_RANK];     /* coordinates of the stage that elements depend on */
 } split_plan;
@@ -23,6 +24,11 @@ typedef struct fold_step { tensor_op op; type t; ref element; bool negative; } f
 
 /* False: in another order there would be other bits. */
 bool fold_step_of(tensor_pipe *p, uint32_t fold, int which, fold_step *out);
+/* The first place of the least (greatest) element, as argmin makes it: accumulators are that element, whether there is one, and
+ * binders of its place: binder[k] for accumulator k from 2 on. */
+typedef struct fold_position { tensor_op op; type t; ref element; int binder[TENSOR_MAX_ACCS]; } fold_position;
+bool fold_position_of(const tensor_pipe *p, uint32_t fold, fold_position *out);
+
 /* The value that changes nothing. */
 ref  neutral_element(tensor_pipe *p, tensor_op op, type t);
 /* Twice the same element is once the element. */

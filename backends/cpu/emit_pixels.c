@@ -61,7 +61,7 @@ static bool fetch_of(emitter *e, const cpu_read *read, fetch *f)
     *f = (fetch){ .e = e, .read = read, .s = emit_storage_of(e, edge), .rank = stage_at(e->pipe, edge->stage)->rank };
     f->pixel_bytes = f->s.bytes * (f->s.planes ? 1 : f->s.lanes);
     f->word_bytes = f->pixel_bytes <= 4 ? 4 : 8;
-    bool few_bytes = f->pixel_bytes <= 8 || f->s.bytes == 4;
+    bool few_bytes = f->s.bytes <= 4 && (f->pixel_bytes <= 8 || f->s.bytes == 4);      /* no components of 64 bits */
     return few_bytes && f->rank > 0 && emit_varies(e, read->load);
 }
 

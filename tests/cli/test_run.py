@@ -180,6 +180,17 @@ class Switches(HaloTest):
         self.halo("run", "blur.pipe", "a.pgm", "-o", "o.npy", "--skip", "contract", status=1, says="can't be skipped")
         self.halo("run", "blur.pipe", "a.pgm", "-o", "o.npy", "--skip", "inlin", status=1, says="did you mean `inline`?")
 
+    def test_totals_of_64_bits(self):
+        """Partial totals are stored as whole numbers of 64 bits, which no picture has."""
+        for lanes, part in ((1, ""), (3, ""), (3, ".gb")):
+            kind, result = ("u8", "f32") if lanes == 1 else ("u8x3", "f32x2" if part else "f32x3")
+            self.write("mean.pipe", f"pipe m(src: image {kind}) -> image {result} {{\n"
+                                    f"    m = mean((x, y) in src: src[x, y]{part})\n    return src{part} - m\n}}\n")
+            self.write("m.ppm", b"P%d 70 40 255\n" % (6 if lanes == 3 else 5) + bytes(k * k * 7 % 251 for k in range(70 * 40 * lanes)))
+            self.halo("run", "mean.pipe", "m.ppm", "-o", "right.npy", "--interpret")
+            for words in ([], ["--no-fuse"], ["--force-border"], ["--no-fuse", "--force-border"], ["--skip", "split_folds"]):
+                self.halo("run", "mean.pipe", "m.ppm", "-o", "o.npy", *words)
+                self.assertEqual(self.read("o.npy"), self.read("right.npy"), words)
 
     def test_rows_past_the_caches_and_where_they_lie(self):
         """Rows wide enough for both, aligned and not; windows that can't be split read copied rows; several border modes."""

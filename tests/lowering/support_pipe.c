@@ -429,10 +429,10 @@ static void add_curve_stage(builder *b)
 static ref add_unordered(builder *b, uint32_t fold, int which, ref e, int lanes)
 {
     tensor_pipe *p = b->pipe;
-    static const tensor_op ops[] = { OP_add, OP_mul, OP_min, OP_max, OP_bitand, OP_bitor, OP_bitxor, OP_and, OP_or, OP_sub };
-    tensor_op op = ops[below(b, 10)];
+    static const tensor_op ops[] = { OP_add, OP_mul, OP_min, OP_max, OP_bitand, OP_bitor, OP_bitxor, OP_and, OP_or, OP_sub, OP_add, OP_add };
+    tensor_op op = ops[below(b, 12)];
     bool floating = kind_is_float(node_type(p, e).kind), extreme = op == OP_min || op == OP_max;
-    bool logic = op == OP_and || op == OP_or, is_long = (op == OP_add || op == OP_sub) && !floating && below(b, 2);
+    bool logic = op == OP_and || op == OP_or, is_long = (op == OP_add || op == OP_sub) && !floating && below(b, 4);
     kind k = logic ? KIND_bool : floating && extreme ? KIND_f32 : is_long ? KIND_i64 : below(b, 2) ? KIND_i32 : KIND_u32;
     ref zero = tensor_splat(p, tensor_const(p, node_type(p, e).kind, 0), lanes);
     ref start = tensor_splat(p, tensor_const(p, k, !floating && below(b, 2)), lanes);

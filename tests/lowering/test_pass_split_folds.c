@@ -25,7 +25,7 @@ static int loops_left(const char *source, pass_id pass, const uint32_t (*params)
     arena *memory = arena_new(NULL);
     for (int k = every - 1; k < N_SIZES; k += every) expect_same_bits(source, pass, sizes[k][0], sizes[k][1], params, (uint64_t)k);
     tensor_pipe *p = after_pass(memory, source, pass);
-    assert_false(pass_get(pass)->run(p));
+    if (pass_get(pass)->run(p)) fail_msg("there is more to do in\n%s", ir_text(memory, p));
     int left = count_folds(p, FOLD_loop, 2) + count_folds(p, FOLD_loop, 3);
     arena_free(memory);
     return left;
@@ -214,6 +214,19 @@ static void axes(void **state)
     arena_free(memory);
 }
 
+/* hi = lo - 1 is empty, and nothing is less. */
+static void expect_sound_bounds(const tensor_pipe *p, const uint32_t (*params)[TENSOR_MAX_LANES])
+{
+    uint8_t pixel = 0;
+    halo_image input = image_of(&pixel, 1, 1, 1);
+    run_values values = { &input, params };
+    for (uint32_t s = 1; s < p->stages.count; s++)
+        for (int d = 0; d < stage_at(p, s)->rank; d++) {
+            int64_t lo = uniform_evaluate(p, stage_at(p, s)->lo[d], &values).i;
+            assert_true(uniform_evaluate(p, stage_at(p, s)->hi[d], &values).i >= lo - 1);
+        }
+}
+
 /* Bounds of parameters: over something, over nothing, and over less than nothing. */
 static void bounds_of_parameters(void **state)
 {
@@ -236,6 +249,7 @@ static void bounds_of_parameters(void **state)
             uint32_t params[4][TENSOR_MAX_LANES] = { { 0 } };
             for (int n = 0; n < 4; n++) params[n][0] = (uint32_t)at[k][n];
             assert_int_equal(loops_left(source, PASS_split_folds, (const uint32_t (*)[TENSOR_MAX_LANES])params, 3), 0);
+            expect_sound_bounds(after_pass(memory, source, PASS_split_folds), (const uint32_t (*)[TENSOR_MAX_LANES])params);
         }
     }
     arena_free(memory);
@@ -286,6 +300,107 @@ static void places(void **state)
         for (int s = 0; s < N_SIZES; s += 2)
             expect_same_bits(source, PASS_split_folds, sizes[s][0], sizes[s][1], NULL, 80 + (uint64_t)s);
     }
+    /* a line for each place: it would only be stored */
+    char *lines = pipe_of(memory, "i32",
+        "stage %out i32 (0..2, 0..0) { $s = fold loop (%x1 in 0..W + 5000) acc i32 %s = 9 {\n"
+        "  $k = add i32 %x1, %x $p = load i32 %src [wrap, edge] ($k, 0) $n = add i32 %s, $p next $n } yield $s }");
+    assert_false(pass_get(PASS_split_folds)->run(ir_from_text(memory, ir_numbered(memory, lines))));
+    arena_free(memory);
+}
+
+/* ---- positions ------------------------------------------------------------------------------------------------------ */
+
+/* As argmin and argmax make it. `nodes`: $e of $p, and where; `better` compares $e and %b; `first` is taken besides. */
+static char *position(arena *memory, const char *kind, const char *fold, const char *nodes, const char *better, const char *first,
+                      const char *init)
+{
+    return pipe_of(memory, kind, arena_printf(memory,
+        "stage %%one i32x4 () {\n"
+        "  $b, $f, $i, $j = fold loop (%s) acc %s %%b = %s, bool %%f = bool(0), i32 %%i = 3, i32 %%j = -4 {\n"
+        "    $p = load %s %%src [wrap, edge] (%%x1, %%y1) %s $o = not bool %%f $l = lt bool %s $t = or bool %s\n"
+        "    $nb = select %s $t, $e, %%b $ni = select i32 $t, %%x1, %%i $nj = select i32 $t, %%y1, %%j next $nb, bool(1), $ni,"
+        " $nj }\n"
+        "  $k = cast i32 $b $g = cast i32 $f $v = vec i32x4 $i, $j, $k, $g yield $v }\n"
+        "stage %%out i32x4 (0..1, 0..0) { $v = load i32x4 %%one () yield"
+        " $v }", fold, kind, init, kind, nodes, better, first, kind));
+}
+
+static void positions(void **state)
+{
+    (void)state;
+    static const char ordered[] = NUMBER("0x7f800000") POSITIVE_ZERO("$k");
+    static const struct { const char *kind, *nodes, *better, *first, *init; bool left; } cases[] = {
+        { "u8", "$e = bitand u8 $p, u8(7)", "$e, %b", "$o, $l", "u8(255)", 0 },              /* many are the least */
+        { "i32", "$e = bitor i32 $p, 1", "%b, $e", "$o, $l", "-2147483648", 0 },
+        { "f32", ordered, "$e, %b", "$o, $l", "f32(0x7f800000)", 0 },
+        { "u8", "$q = bitand u8 $p, u8(1) $e = bitor u8 $q, u8(254)", "$e, %b", "$o,"
+        " $l", "u8(254)", 0 },     /* no better than the start */
+        { "u8", "$e = bitand u8 $p, u8(7) $w = lt bool u8(200), $p where $w", "%b, $e", "$o, $l", "u8(9)", 0 },
+        { "u8", "$e = bitand u8 $p, u8(7) $w = lt bool $p, u8(0) where $w", "%b, $e", "$o,"
+        " $l", "u8(9)", 0 },     /* there is none */
+        { "f32", "$e = neg f32 $p", "$e, %b", "$o, $l", "f32(0x7f800000)", 1 },              /* NaN, and -0 */
+        { "u8", "$e = bitand u8 $p, u8(7)", "$e, %b", "$l, $l", "u8(255)", 1 },              /* the first isn't taken as it is */
+        { "u8", "$e = bitand u8 $p, u8(7)", "$p, %b", "$o, $l", "u8(255)", 1 },              /* another is compared */
+        { "i32", "$e = add i32 $p, %i", "$e, %b", "$o, $l", "77", 1 },                       /* depends on the place before */
+    };
+    arena *memory = arena_new(NULL);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (int order = 0; order < 2; order++) {
+            char *source = position(memory, cases[k].kind, bounds[order], cases[k].nodes, cases[k].better, cases[k].first,
+            cases[k].init);
+            if ((left(source) > 0) != cases[k].left) fail_msg("case %zu", k);
+        }
+    arena_free(memory);
+}
+
+/* Along one binder; over less than nothing, where the lines that are left must not be read. */
+static void positions_in_bounds(void **state)
+{
+    (void)state;
+    static const char *const folds[] = {
+        "%y1 in 0..H - 1, %x1 in 0..W - 1", "%y1 in 5..H - 20, %x1 in -9..W + 70", "%y1 in 0..H + 90, %x1 in 3..W - 40",
+        "%x1 in -3..W + 9, %y1 in H..2*H + 70"
+    };
+    arena *memory = arena_new(NULL);
+    for (size_t k = 0; k < sizeof folds / sizeof *folds; k++)
+        assert_int_equal(left(position(memory, "u8", folds[k], "$e = bitand u8 $p, u8(63)", "$e, %b", "$o, $l", "u8(255)")), 0);
+    char *line = pipe_of(memory, "u8",
+        "stage %out i32x2 (0..1, 0..0) {\n"
+        "  $b, $f, $i = fold loop (%x1 in -7..W + 1000) acc u8 %b = u8(3), bool %f = bool(0), i32 %i = 3 {\n"
+        "    $p = load u8 %src [wrap, edge] (%x1, 0) $o = not bool %f $l = lt bool %b, $p $t = or bool $o, $l\n"
+        "    $nb = select u8 $t, $p, %b $ni = select i32 $t, %x1, %i next $nb, bool(1), $ni }\n"
+        "  $k = cast i32 $b $v = vec i32x2 $i, $k yield $v }");
+    left(line);
+    assert_true(find_stage(after_pass(memory, line, PASS_split_folds), "out.4") != 0);
+    arena_free(memory);
+}
+
+/* A fold that depends on where it stands, in a stage of few places and in one of many. */
+static void one_fold_in_two_stages(void **state)
+{
+    (void)state;
+    arena *memory = arena_new(NULL);
+    char *source = pipe_of(memory, "u8",
+        "stage %few i32 (0..2, 0..0) {\n"
+        "  $s = fold loop (%y1 in 0..H - 1, %x1 in 0..W - 1) acc i32 %s = 9 {\n"
+        "    $k = add i32 %x1, %x $p = load i32 %src [wrap, edge] ($k, %y1) $m = mul i32 $p, %x1 $n = add i32 %s, $m next"
+        " $n } yield $s }\n"
+        "output %few as \"few\" stage %out i32 (0..W - 1, 0..0) { yield 1 }");
+    enum { W = 70, H = 40 };
+    static uint8_t in[W * H];
+    static int32_t out[2][2][W];
+    random_source r = { 8 };
+    for (int k = 0; k < W * H; k++) in[k] = (uint8_t)random_bits(&r);
+    halo_image input = image_of(in, 1, W, H);
+    for (int after = 0; after < 2; after++) {
+        tensor_pipe *p = ir_from_text(memory, ir_numbered(memory, source));
+        stage_at(p, find_stage(p, "out"))->body = stage_at(p, find_stage(p, "few"))->body;
+        if (after) assert_true(pass_get(PASS_split_folds)->run(p));
+        halo_image outputs[2] = { image_of(out[after][0], 4, 3, 1), image_of(out[after][1], 4, W, 1) };
+        ir_run(p, &input, NULL, outputs);
+    }
+    assert_memory_equal(out[0], out[1], sizeof out[0]);
+    assert_memory_equal(out[0][0], out[0][1], 12);
     arena_free(memory);
 }
 
@@ -294,7 +409,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_numbers), cmocka_unit_test(conditions), cmocka_unit_test(long_sums), cmocka_unit_test(reals),
         cmocka_unit_test(other_loops), cmocka_unit_test(several), cmocka_unit_test(axes), cmocka_unit_test(bounds_of_parameters),
-        cmocka_unit_test(not_worth_it), cmocka_unit_test(places),
+        cmocka_unit_test(not_worth_it), cmocka_unit_test(places), cmocka_unit_test(positions),
+        cmocka_unit_test(positions_in_bounds),
+        cmocka_unit_test(one_fold_in_two_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
