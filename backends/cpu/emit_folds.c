@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "lowering/ranges.h"
+
 typedef struct fold_emitter {
     emitter    *e;
     uint32_t    number;
@@ -127,6 +129,15 @@ static void fold_element(fold_emitter *f, LLVMValueRef *accs)
 
 static void fold_loop(fold_emitter *f, int b, LLVMValueRef *accs);
 
+/* Where the last may be the greatest number that there is, what comes after it is the lowest. */
+static LLVMValueRef goes_on(fold_emitter *f, int b, LLVMValueRef first, LLVMValueRef last, LLVMValueRef i)
+{
+    LLVMBuilderRef builder = f->e->builder;
+    LLVMValueRef holds = LLVMBuildICmp(builder, LLVMIntSLE, i, last, "");
+    if (uniform_range(f->e->m->memory, f->e->pipe, f->fold.hi[b]).hi < INT32_MAX) return holds;
+    return LLVMBuildAnd(builder, LLVMBuildICmp(builder, LLVMIntSLE, first, i, ""), holds, "");
+}
+
 /* The loop over binder b from first to last and those inside it; accs are taken and given. */
 static void fold_range(fold_emitter *f, int b, LLVMValueRef first, LLVMValueRef last, LLVMValueRef *accs)
 {
@@ -138,7 +149,7 @@ static void fold_range(fold_emitter *f, int b, LLVMValueRef first, LLVMValueRef 
     LLVMValueRef i = LLVMBuildPhi(e->builder, LLVMInt32TypeInContext(emit_context(e)), f->fold.binder_names[b] ? f->fold.binder_names[b] : "i");
     LLVMValueRef *phis = ARENA_ARRAY(e->m->memory, LLVMValueRef, f->total), *inner = ARENA_ARRAY(e->m->memory, LLVMValueRef, f->total);
     for (int k = 0; k < f->total; k++) phis[k] = LLVMBuildPhi(e->builder, LLVMTypeOf(accs[k]), "acc");
-    LLVMBuildCondBr(e->builder, LLVMBuildICmp(e->builder, LLVMIntSLE, i, last, ""), body, done);
+    LLVMBuildCondBr(e->builder, goes_on(f, b, first, last, i), body, done);
     LLVMPositionBuilderAtEnd(e->builder, body);
     e->scope++;
     remember_binder(f, b, i);

@@ -6,6 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "lowering/ranges.h"
+
 static bool is_uniform(const emitter *e, ref r)
 {
     const tensor_node *n = node_at(e->pipe, r);
@@ -78,15 +80,22 @@ static void fold_element(fold_emitter *f)
     if (f->fold.where) spirv_end_if(e->m, &where);
 }
 
+/* Where the last may be the greatest number that there is, what comes after it is the lowest. */
+static spv_id goes_on(emitter *e, ref first, ref last, spv_id i)
+{
+    spv_id holds = shader_at_most(e, i, shader_node(e, last).id[0]);
+    if (uniform_range(e->memory, e->pipe, last).hi < INT32_MAX) return holds;
+    return shader_both(e, shader_at_most(e, shader_node(e, first).id[0], i), holds);
+}
+
 static void fold_loop(fold_emitter *f, int b)
 {
     if (b == f->fold.n_binders) { fold_element(f); return; }
     emitter *e = f->e;
     spv_loop loop;
-    spv_id last = shader_node(e, f->fold.hi[b]).id[0];
     spirv_store(e->m, f->binder[b], shader_node(e, f->fold.lo[b]).id[0]);
     spirv_loop_begin(e->m, &loop, false);
-    spirv_loop_while(e->m, &loop, shader_at_most(e, spirv_load(e->m, f->binder[b]), last));
+    spirv_loop_while(e->m, &loop, goes_on(e, f->fold.lo[b], f->fold.hi[b], spirv_load(e->m, f->binder[b])));
     fold_loop(f, b + 1);
     spirv_loop_next(e->m, &loop);
     spirv_store(e->m, f->binder[b], shader_add(e, spirv_load(e->m, f->binder[b]), shader_i32(e, 1)));
