@@ -3,6 +3,7 @@
 #include "backends/vulkan/compile.h"
 #include "backends/vulkan/images.h"
 
+#include <assert.h>
 #include <string.h>
 #include <time.h>
 
@@ -34,6 +35,21 @@ vulkan_schedule *vulkan_schedule_compiled(tensor_pipe *p, const vulkan_options *
     return s;
 }
 
+static_assert((int)DISPATCH_MAX_STAGES <= (int)VPLAN_SHARED_MOST, "a kernel is a part of a dispatch");
+
+/* The driver, which takes memory for nothing else, has room for so many. */
+static bool bindings_fit(vulkan_schedule *s, diags *d)
+{
+    uint32_t most = 0;
+    for (uint32_t k = 0; k < s->kernels.count; k++)
+        if (s->kernels.items[k].bindings.count > most) most = s->kernels.items[k].bindings.count;
+    if (most <= VPLAN_BINDINGS_MOST) return true;
+    diag_add(d, DIAG_E0554, s->pipe->where, "a dispatch of `%s` takes %u buffers and images, and no more than %d can be bound",
+             s->pipe->name, most, VPLAN_BINDINGS_MOST);
+    diag_help(d, "put several into one picture of more components or dimensions, or take it apart into pipes");
+    return false;
+}
+
 static double now_ms(void)
 {
     struct timespec t;
@@ -46,6 +62,7 @@ const vulkan_module *vulkan_compile(tensor_pipe *p, const vulkan_options *option
     if (!vulkan_layouts_fit(p, options->layouts, d)) return NULL;
     double start = now_ms();
     vulkan_schedule *s = vulkan_schedule_compiled(p, options, d, memory);
+    if (!bindings_fit(s, d)) return NULL;
     vulkan_module *m = ARENA_NEW(memory, vulkan_module);
     vulkan_plan_write(s, m);
     m->compile_ms = now_ms() - start;

@@ -129,6 +129,13 @@ class Vulkan(HaloTest):
         self.halo("build", "gain.pipe", "--vulkan", "-o", "g.a", "--layout", "out=sampled", status=1, says="E0552")
         self.assertFalse(self.exists("g.a") or self.exists("g.ll") or self.exists("g.spv"))
 
+    def test_more_pictures_than_can_be_bound(self):
+        for n in (94, 96):
+            inputs, total = ", ".join(f"a{i}: image f32" for i in range(n)), " + ".join(f"a{i}[x, y]" for i in range(n))
+            self.write(f"{n}.pipe", f"pipe many({inputs}) -> image f32 {{\n    out[x, y] = {total}\n    return out\n}}\n")
+        self.halo("build", "94.pipe", "--vulkan", "-o", "many.a")
+        self.halo("build", "96.pipe", "--vulkan", "-o", "more.a", status=1, says=["96.pipe:1:6: error[E0554]", "98", "96"])
+
     def test_names_that_its_header_uses(self):
         self.write("n.pipe", "pipe p(commands: image u8) -> image u8 { return commands }\n")
         self.halo("build", "n.pipe", "--vulkan", "-o", "n.a", status=1, says=["n.pipe:1:8: error[E0553]", "`commands`"])
