@@ -55,6 +55,7 @@ static inline int load_functions(haloi_vulkan *v, PFN_vkGetDeviceProcAddr loader
     return all;
 }
 
+/* What a call that failed leaves in its result is anything: only handles that were made are kept. */
 static inline VkResult make_set_layout(haloi_vulkan *v, int kernel)
 {
     const vplan_kernel *k = &v->plan.kernels[kernel];
@@ -66,7 +67,10 @@ static inline VkResult make_set_layout(haloi_vulkan *v, int kernel)
     VkDescriptorSetLayoutCreateInfo info = { .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
                                              .bindingCount = (uint32_t)k->n_bindings,
                                              .pBindings = all };
-    return v->vk.CreateDescriptorSetLayout(v->device, &info, v->about.allocator, &v->kernels[kernel].set_layout);
+    VkDescriptorSetLayout made;
+    VkResult result = v->vk.CreateDescriptorSetLayout(v->device, &info, v->about.allocator, &made);
+    if (result == VK_SUCCESS) v->kernels[kernel].set_layout = made;
+    return result;
 }
 
 static inline VkResult make_layout(haloi_vulkan *v, int kernel)
@@ -75,7 +79,10 @@ static inline VkResult make_layout(haloi_vulkan *v, int kernel)
     VkPipelineLayoutCreateInfo info = { .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO, .setLayoutCount = 1,
                                         .pSetLayouts = &v->kernels[kernel].set_layout,
                                         .pushConstantRangeCount = 1, .pPushConstantRanges = &range };
-    return v->vk.CreatePipelineLayout(v->device, &info, v->about.allocator, &v->kernels[kernel].layout);
+    VkPipelineLayout made;
+    VkResult result = v->vk.CreatePipelineLayout(v->device, &info, v->about.allocator, &made);
+    if (result == VK_SUCCESS) v->kernels[kernel].layout = made;
+    return result;
 }
 
 /* The words of the specialization constants, in their order. */

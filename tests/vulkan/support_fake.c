@@ -23,6 +23,7 @@ void fake_reset(fake *f)
 
 static VkResult make(fake *f, uint64_t *handle)
 {
+    *handle = UINT64_MAX;                            /* as is allowed where it fails */
     if (++f->n_made == f->fail_at) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     f->alive++;
     *handle = (uint64_t)f->n_made;
