@@ -85,6 +85,9 @@ static inline spv_id shader_at_most(emitter *e, spv_id a, spv_id b) { return spi
 static inline spv_id shader_both(emitter *e, spv_id a, spv_id b) { return spirv_op2(e->m, SpvOpLogicalAnd, e->boolean, a, b); }
 static inline spv_id shader_min(emitter *e, spv_id a, spv_id b) { return spirv_ext2(e->m, GLSLstd450SMin, e->u32, a, b); }
 static inline spv_id shader_max(emitter *e, spv_id a, spv_id b) { return spirv_ext2(e->m, GLSLstd450SMax, e->u32, a, b); }
-static inline spv_id shader_choose(emitter *e, spv_id c, spv_id a, spv_id b) { return spirv_op3(e->m, SpvOpSelect, spirv_type_of(e->m, a), c, a, b); }
+static inline spv_id shader_choose(emitter *e, spv_id c, spv_id a, spv_id b)
+{
+    return spirv_op3(e->m, SpvOpSelect, spirv_type_of(e->m, a), c, a, b);
+}
 
 #endif

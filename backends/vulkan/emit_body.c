@@ -46,7 +46,8 @@ static void fold_begin(fold_emitter *f)
             spirv_store(e->m, f->acc[a][l], init.id[l]);
         }
     }
-    for (int b = 0; b < f->fold.n_binders; b++) f->binder[b] = spirv_variable(e->m, e->u32, f->fold.binder_names[b] ? f->fold.binder_names[b] : "i");
+    for (int b = 0; b < f->fold.n_binders; b++)
+        f->binder[b] = spirv_variable(e->m, e->u32, f->fold.binder_names[b] ? f->fold.binder_names[b] : "i");
 }
 
 /* Binders and accumulators are loaded once per element. */

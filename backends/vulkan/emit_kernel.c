@@ -63,7 +63,8 @@ static void shader_fused(emitter *e, int stage, int shared)
     pixel_loop loop;
     spv_if there;
     e->stage = stage;
-    pixels_begin(e, &loop, spirv_spec(e->m, (uint32_t)(SPEC_shared + 3 * shared), 1), spirv_spec(e->m, (uint32_t)(SPEC_shared + 3 * shared + 1), 1));
+    uint32_t width = (uint32_t)(SPEC_shared + 3 * shared);
+    pixels_begin(e, &loop, spirv_spec(e->m, width, 1), spirv_spec(e->m, width + 1, 1));
     e->coords[0] = shader_add(e, r[0].lo, loop.x);
     spv_id holds = shader_at_most(e, e->coords[0], r[0].hi);
     if (!flat) {
@@ -99,7 +100,8 @@ static spv_id in_own_part(emitter *e, int sink, spv_id x)
     spv_id holds = 0;
     for (int d = 0; d < rank_of(e); d++) {
         spv_id at = d == 0 ? x : e->coords[d], lo = shader_slot(e, (vplan_slot){ VPLAN_SLOT_rect_lo, sink, d });
-        spv_id inside = shader_both(e, shader_at_most(e, lo, at), shader_at_most(e, at, shader_slot(e, (vplan_slot){ VPLAN_SLOT_rect_hi, sink, d })));
+        spv_id hi = shader_slot(e, (vplan_slot){ VPLAN_SLOT_rect_hi, sink, d });
+        spv_id inside = shader_both(e, shader_at_most(e, lo, at), shader_at_most(e, at, hi));
         holds = holds ? shader_both(e, holds, inside) : inside;
     }
     return holds;
@@ -184,7 +186,8 @@ static void shader_sinks(emitter *e, const interval tile[2])
     for (int sink = 0; sink < e->k->n_sinks; sink++) roots[sink] = w[sink].root;
     pixel_loop loop;
     spv_if there;
-    spv_id width = spirv_spec(e->m, SPEC_tile_width, 16), height = spirv_spec(e->m, SPEC_tile_height, 16), granule = shader_i32(e, e->granule);
+    spv_id width = spirv_spec(e->m, SPEC_tile_width, 16), height = spirv_spec(e->m, SPEC_tile_height, 16);
+    spv_id granule = shader_i32(e, e->granule);
     e->stage = first;
     pixels_begin(e, &loop, e->granule > 1 ? spirv_op2(e->m, SpvOpUDiv, e->u32, width, granule) : width, height);
     spv_id x = shader_add(e, tile[0].lo, e->granule > 1 ? shader_mul(e, loop.x, granule) : loop.x);
@@ -244,12 +247,16 @@ static void shader_all_regions(emitter *e, const interval tile[2])
 
 /* ---- the tile ---------------------------------------------------------------------------------------------------- */
 
-static spv_id rect(emitter *e, int d, bool hi) { return shader_slot(e, (vplan_slot){ hi ? VPLAN_SLOT_rect_hi : VPLAN_SLOT_rect_lo, -1, d }); }
+static spv_id rect(emitter *e, int d, bool hi)
+{
+    return shader_slot(e, (vplan_slot){ hi ? VPLAN_SLOT_rect_hi : VPLAN_SLOT_rect_lo, -1, d });
+}
 
 static interval tile_along(emitter *e, int axis)
 {
     if (axis >= rank_of(e)) return (interval){ shader_i32(e, 0), shader_i32(e, 0) };
-    spv_id tile = shader_add(e, spirv_built_in(e->m, SpvBuiltInWorkgroupId, axis), spirv_push_word(e->m, (uint32_t)(VPLAN_PUSH_tile_x + axis)));
+    spv_id tile = shader_add(e, spirv_built_in(e->m, SpvBuiltInWorkgroupId, axis),
+                             spirv_push_word(e->m, (uint32_t)(VPLAN_PUSH_tile_x + axis)));
     spv_id extent = spirv_spec(e->m, axis ? SPEC_tile_height : SPEC_tile_width, 16);
     spv_id first = shader_add(e, rect(e, axis, false), shader_mul(e, tile, extent));
     return (interval){ first, shader_min(e, shader_sub(e, shader_add(e, first, extent), shader_i32(e, 1)), rect(e, axis, true)) };
@@ -263,7 +270,8 @@ static void outer_coordinates(emitter *e)
     for (int d = 2; d < rank_of(e); d++) {
         spv_id at = z;
         if (d + 1 < rank_of(e)) {
-            spv_id n = shader_add(e, shader_sub(e, rect(e, d, true), rect(e, d, false)), shader_i32(e, 1)), quotient = spirv_op2(e->m, SpvOpUDiv, e->u32, z, n);
+            spv_id n = shader_add(e, shader_sub(e, rect(e, d, true), rect(e, d, false)), shader_i32(e, 1));
+            spv_id quotient = spirv_op2(e->m, SpvOpUDiv, e->u32, z, n);
             at = shader_sub(e, z, shader_mul(e, quotient, n));
             z = quotient;
         }

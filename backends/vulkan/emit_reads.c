@@ -31,7 +31,8 @@ static spv_id map_index(emitter *e, ref load, int d, spv_id index)
     tensor_node n = *node_at(e->pipe, load);
     int shared = d < 2 ? shared_stage(e, n.payload) : -1;
     if (shared < 0 || n.border[d] != BORDER_value)
-        return shader_border_map(e, (border)n.border[d], index, shader_bound(e, n.payload, d, false), shader_bound(e, n.payload, d, true));
+        return shader_border_map(e, (border)n.border[d], index, shader_bound(e, n.payload, d, false),
+                                 shader_bound(e, n.payload, d, true));
     return shader_max(e, shader_min(e, index, e->regions[shared][d].hi), e->regions[shared][d].lo);
 }
 
@@ -90,7 +91,8 @@ static void pack(emitter *e, type t, lanes pixel, spv_id *words)
     for (int l = 0; l < t.lanes; l++) {
         if (bits == 64) {
             words[2 * l] = spirv_op1(e->m, SpvOpUConvert, e->u32, pixel.id[l]);
-            words[2 * l + 1] = spirv_op1(e->m, SpvOpUConvert, e->u32, spirv_op2(e->m, SpvOpShiftRightLogical, spirv_type_u64(e->m), pixel.id[l], spirv_u32(e->m, 32)));
+            spv_id high = spirv_op2(e->m, SpvOpShiftRightLogical, spirv_type_u64(e->m), pixel.id[l], spirv_u32(e->m, 32));
+            words[2 * l + 1] = spirv_op1(e->m, SpvOpUConvert, e->u32, high);
             continue;
         }
         int at = l * bits;
@@ -109,7 +111,10 @@ static int shared_number(const emitter *e, int stage)
     return number;
 }
 
-static spv_id shared_spec(emitter *e, int stage, int which) { return spirv_spec(e->m, (uint32_t)(SPEC_shared + 3 * shared_number(e, stage) + which), 1); }
+static spv_id shared_spec(emitter *e, int stage, int which)
+{
+    return spirv_spec(e->m, (uint32_t)(SPEC_shared + 3 * shared_number(e, stage) + which), 1);
+}
 
 /* Word 0 of the pixel at (x, y), and how far it is to the next word. */
 static spv_id shared_address(emitter *e, int stage, spv_id x, spv_id y, spv_id *plane)
@@ -121,7 +126,10 @@ static spv_id shared_address(emitter *e, int stage, spv_id x, spv_id y, spv_id *
     return at;
 }
 
-static spv_id word_after(emitter *e, spv_id at, spv_id plane, int w) { return w == 0 ? at : shader_add(e, at, w == 1 ? plane : shader_mul(e, plane, shader_i32(e, w))); }
+static spv_id word_after(emitter *e, spv_id at, spv_id plane, int w)
+{
+    return w == 0 ? at : shader_add(e, at, w == 1 ? plane : shader_mul(e, plane, shader_i32(e, w)));
+}
 
 static lanes load_shared(emitter *e, int stage, const place *at)
 {
@@ -186,7 +194,8 @@ static spv_id load_by_words(emitter *e, spv_buffer b, spv_id at, int bits)
 {
     spv_id word = spirv_buffer_load(e->m, b, spirv_op2(e->m, SpvOpShiftRightLogical, e->u32, at, shader_i32(e, 2)));
     spv_id byte = spirv_op2(e->m, SpvOpBitwiseAnd, e->u32, at, shader_i32(e, 3));
-    spv_id shifted = spirv_op2(e->m, SpvOpShiftRightLogical, e->u32, word, spirv_op2(e->m, SpvOpShiftLeftLogical, e->u32, byte, shader_i32(e, 3)));
+    spv_id bit = spirv_op2(e->m, SpvOpShiftLeftLogical, e->u32, byte, shader_i32(e, 3));
+    spv_id shifted = spirv_op2(e->m, SpvOpShiftRightLogical, e->u32, word, bit);
     return spirv_op2(e->m, SpvOpBitwiseAnd, e->u32, shifted, spirv_u32(e->m, (1u << bits) - 1));
 }
 
@@ -218,7 +227,8 @@ static void store_packed(emitter *e, spv_buffer b, spv_id first, type t, lanes p
 {
     spv_id words[2 * TENSOR_MAX_LANES];
     pack(e, t, pixel, words);
-    for (int w = 0; w < vulkan_pixel_words(t); w++) spirv_buffer_store(e->m, b, w ? shader_add(e, first, shader_i32(e, w)) : first, words[w]);
+    for (int w = 0; w < vulkan_pixel_words(t); w++)
+        spirv_buffer_store(e->m, b, w ? shader_add(e, first, shader_i32(e, w)) : first, words[w]);
 }
 
 static lanes blue_first(lanes pixel) { return (lanes){ { pixel.id[2], pixel.id[1], pixel.id[0], pixel.id[3] } }; }
@@ -267,7 +277,8 @@ static void add_bits(emitter *e, const shader_run *r, int plane, spv_id at, spv_
     spv_id moved = spirv_op2(e->m, SpvOpShiftLeftLogical, e->u32, bits, spirv_op2(e->m, SpvOpBitwiseAnd, e->u32, at, shader_i32(e, 31)));
     for (int w = 0; w < r->n_words; w++) {
         spv_id variable = r->words[plane * r->n_words + w], zero = shader_i32(e, 0);
-        spv_id own = r->n_words == 1 ? moved : shader_choose(e, spirv_op2(e->m, SpvOpIEqual, e->boolean, number, shader_i32(e, w)), moved, zero);
+        spv_id own = moved;
+        if (r->n_words > 1) own = shader_choose(e, spirv_op2(e->m, SpvOpIEqual, e->boolean, number, shader_i32(e, w)), moved, zero);
         spirv_store(e->m, variable, spirv_op2(e->m, SpvOpBitwiseOr, e->u32, spirv_load(e->m, variable), own));
     }
 }
@@ -290,12 +301,14 @@ void shader_run_store(emitter *e, const shader_run *r, const spv_id *coords, spv
     spv_id at = shader_address(e, r->memory, coords);
     spv_buffer b = shader_buffer(e, r->memory);
     for (int plane = 0; plane < r->n_planes; plane++) {
-        spv_id first = spirv_op2(e->m, SpvOpShiftRightLogical, e->u32, plane ? component_address(e, r->memory, at, plane) : at, shader_i32(e, 2));
+        spv_id byte = plane ? component_address(e, r->memory, at, plane) : at;
+        spv_id first = spirv_op2(e->m, SpvOpShiftRightLogical, e->u32, byte, shader_i32(e, 2));
         for (int w = 0; w < r->n_words; w++) {
             spv_if there;
             int pixel = 32 * w / r->pixel_bits;
             if (pixel > 0) spirv_if(e->m, &there, shader_less(e, shader_i32(e, pixel), count));
-            spirv_buffer_store(e->m, b, w ? shader_add(e, first, shader_i32(e, w)) : first, spirv_load(e->m, r->words[plane * r->n_words + w]));
+            spirv_buffer_store(e->m, b, w ? shader_add(e, first, shader_i32(e, w)) : first,
+                               spirv_load(e->m, r->words[plane * r->n_words + w]));
             if (pixel > 0) spirv_end_if(e->m, &there);
         }
     }

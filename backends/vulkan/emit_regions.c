@@ -49,14 +49,17 @@ static interval cut_off(emitter *e, interval r, spv_id lo, spv_id hi)
  * or in the mirror image behind it (then it runs backwards, perhaps over the low end). */
 static interval reflected(emitter *e, border mode, interval r, spv_id lo, spv_id hi)
 {
-    spv_id one = shader_i32(e, 1), n = shader_add(e, shader_sub(e, hi, lo), one), period = shader_add(e, n, n), twice_hi = shader_add(e, hi, hi);
+    spv_id one = shader_i32(e, 1), n = shader_add(e, shader_sub(e, hi, lo), one), period = shader_add(e, n, n);
+    spv_id twice_hi = shader_add(e, hi, hi);
     if (mode == BORDER_reflect) twice_hi = shader_add(e, twice_hi, one);
     else period = shader_max(e, shader_sub(e, period, shader_i32(e, 2)), one);
     spv_id first = shader_add(e, lo, distance_modulo(e, r.lo, lo, period)), last = shader_add(e, first, shader_sub(e, r.hi, r.lo));
-    spv_id end = shader_add(e, lo, period), over = shader_at_most(e, end, last), forward = shader_at_most(e, first, hi), within = shader_at_most(e, last, hi);
+    spv_id end = shader_add(e, lo, period), over = shader_at_most(e, end, last);
+    spv_id forward = shader_at_most(e, first, hi), within = shader_at_most(e, last, hi);
     spv_id back_lo = shader_choose(e, over, lo, shader_sub(e, twice_hi, last)), back_hi = shader_sub(e, twice_hi, first);
     interval in_picture = { shader_choose(e, within, first, shader_min(e, first, back_lo)), shader_min(e, last, hi) };
-    interval in_mirror = { back_lo, shader_choose(e, over, shader_max(e, back_hi, shader_min(e, shader_sub(e, last, period), hi)), back_hi) };
+    spv_id again = shader_min(e, shader_sub(e, last, period), hi);
+    interval in_mirror = { back_lo, shader_choose(e, over, shader_max(e, back_hi, again), back_hi) };
     return (interval){ shader_choose(e, forward, in_picture.lo, in_mirror.lo), shader_choose(e, forward, in_picture.hi, in_mirror.hi) };
 }
 
@@ -102,7 +105,8 @@ static void keep_inside(emitter *e, int stage)
     uint32_t number = e->k->stages.items[stage].stage;
     for (int axis = 0; axis < 2 && axis < stage_at(e->pipe, number)->rank; axis++) {
         interval *all = &e->regions[stage][axis];
-        if (all->lo && may_be_empty(e, stage, axis)) *all = cut_off(e, *all, shader_bound(e, number, axis, false), shader_bound(e, number, axis, true));
+        if (all->lo && may_be_empty(e, stage, axis))
+            *all = cut_off(e, *all, shader_bound(e, number, axis, false), shader_bound(e, number, axis, true));
     }
 }
 

@@ -86,7 +86,8 @@ spv_image shader_image(emitter *e, int memory)
 {
     const vulkan_memory *m = &e->s->memories.items[memory];
     uint32_t binding = binding_number(e, memory);
-    SpvImageFormat format = m->layout == VPLAN_LAYOUT_sampled ? SpvImageFormatUnknown : vulkan_format_of(stage_at(e->pipe, m->stage)->type)->spirv;
+    SpvImageFormat format = m->layout == VPLAN_LAYOUT_sampled ? SpvImageFormatUnknown
+                          : vulkan_format_of(stage_at(e->pipe, m->stage)->type)->spirv;
     if (spirv_format_is_extended(format)) e->k->needs |= VPLAN_NEEDS_image_extended;
     return spirv_image(e->m, binding, format, e->k->bindings.items[binding].is_written, memory_name(e, memory));
 }

@@ -26,7 +26,8 @@ static int32_t value(writer *w, ref r) { return value_of(&w->s->values, r, 0); }
 static vplan_memory write_memory(writer *w, const vulkan_memory *m)
 {
     tensor_stage t = *stage_at(w->s->pipe, m->stage);
-    vplan_memory out = { .role = m->role, .which = m->which, .rank = t.rank, .layout = m->layout, .component_bytes = kind_get((kind)t.type.kind)->n_bytes,
+    vplan_memory out = { .role = m->role, .which = m->which, .rank = t.rank, .layout = m->layout,
+                         .component_bytes = kind_get((kind)t.type.kind)->n_bytes,
                          .lanes = t.type.lanes, .pixel_words = m->pixel_words };
     for (int d = 0; d < t.rank; d++) {
         out.lo[d] = value(w, t.lo[d]);
@@ -89,7 +90,8 @@ static void write_memory_reads(writer *w, vplan_kernel *out, const vulkan_kernel
             const vulkan_reach *y = &k->reaches.items[j];
             if (!flat && (y->producer >= 0 || y->stage != producer || y->axis != 1 || y->reader != x->reader)) continue;
             tile_reach ry = flat ? (tile_reach){ 0, 1, 0, 0, BORDER_none } : reach_of_tile(w, k, y);
-            LIST_PUSH(w->s->memory, w->reads, ((vplan_read){ memory, 0, rx.p, rx.q, rx.lo, rx.hi, rx.border, ry.p, ry.q, ry.lo, ry.hi, ry.border }));
+            LIST_PUSH(w->s->memory, w->reads, ((vplan_read){ memory, 0, rx.p, rx.q, rx.lo, rx.hi, rx.border,
+                                                                ry.p, ry.q, ry.lo, ry.hi, ry.border }));
             out->n_reads++;
         }
     }
@@ -100,7 +102,8 @@ static void write_memory_reads(writer *w, vplan_kernel *out, const vulkan_kernel
 static void write_shared(writer *w, const vulkan_stage *c)
 {
     const vulkan_span *x = &c->span[0], *y = &c->span[1];
-    vplan_shared out = { c->words, (int32_t)x->p, (int32_t)x->q, (int32_t)(x->high - x->low), (int32_t)y->p, (int32_t)y->q, (int32_t)(y->high - y->low),
+    vplan_shared out = { c->words, (int32_t)x->p, (int32_t)x->q, (int32_t)(x->high - x->low),
+                         (int32_t)y->p, (int32_t)y->q, (int32_t)(y->high - y->low),
                          c->depth, c->last_depth, value(w, stage_iterations(w->s->pipe, c->stage)) };
     LIST_PUSH(w->s->memory, w->shared, out);
 }
@@ -140,16 +143,19 @@ static void write_stage(writer *w, vplan_kernel *out, const vulkan_stage *c, ref
 static int32_t other_loops(vulkan_schedule *s, const vulkan_kernel *k)
 {
     int32_t n = 0;
-    for (uint32_t j = 0; j < k->stages.count; j++) n += 2 + stage_loops(s->pipe, k->stages.items[j].stage);      /* over pixels, over a granule */
+    for (uint32_t j = 0; j < k->stages.count; j++)      /* and over pixels, over a granule */
+        n += 2 + stage_loops(s->pipe, k->stages.items[j].stage);
     return n * (k->variants - 1);
 }
 
 static void write_kernel(writer *w, const vulkan_kernel *k)
 {
     vplan_kernel out = { .first_slot = (int32_t)w->slots.count, .n_slots = (int32_t)k->slots.count, .in_buffer = k->in_buffer,
-                         .first_shared = (int32_t)w->shared.count, .first_binding = (int32_t)w->bindings.count, .n_bindings = (int32_t)k->bindings.count,
+                         .first_shared = (int32_t)w->shared.count, .first_binding = (int32_t)w->bindings.count,
+                         .n_bindings = (int32_t)k->bindings.count,
                          .first_read = (int32_t)w->reads.count, .first_sink = (int32_t)w->sinks.count,
-                         .tile_width = w->s->options->tile_width, .tile_height = w->s->options->tile_height, .granule = k->granule, .needs = k->needs };
+                         .tile_width = w->s->options->tile_width, .tile_height = w->s->options->tile_height,
+                         .granule = k->granule, .needs = k->needs };
     ref iterations = tensor_i32(w->s->pipe, 0);
     for (uint32_t j = 0; j < k->stages.count; j++) write_stage(w, &out, &k->stages.items[j], &iterations);
     out.iterations = value(w, iterations_add(w->s->pipe, iterations, tensor_i32(w->s->pipe, other_loops(w->s, k))));
@@ -169,7 +175,8 @@ static void split_double(double v, int32_t out[2]) { memcpy(out, &v, sizeof v); 
 
 static vplan_param write_param(const tensor_param *p, int32_t offset)
 {
-    vplan_param out = { .offset = offset, .kind = p->type.kind, .lanes = p->type.lanes, .has_range = p->has_range, .half_open = p->half_open };
+    vplan_param out = { .offset = offset, .kind = p->type.kind, .lanes = p->type.lanes,
+                        .has_range = p->has_range, .half_open = p->half_open };
     split_double(p->lo, out.lo);
     split_double(p->hi, out.hi);
     return out;
@@ -227,7 +234,8 @@ void vulkan_plan_write(vulkan_schedule *s, vulkan_module *m)
     for (uint32_t k = 0; k < s->kernels.count; k++) write_kernel(&w, &s->kernels.items[k]);
     for (uint32_t k = 0; k < p->checks.count; k++) checks[k] = value(&w, p->checks.items[k].condition);
     vplan_header h = { .n_inputs = (int32_t)p->n_inputs, .n_outputs = (int32_t)p->outputs.count, .n_memories = (int32_t)memories.count,
-                       .n_kernels = (int32_t)w.kernels.count, .n_instructions = (int32_t)s->values.code.count, .n_slots = (int32_t)w.slots.count,
+                       .n_kernels = (int32_t)w.kernels.count, .n_instructions = (int32_t)s->values.code.count,
+                       .n_slots = (int32_t)w.slots.count,
                        .n_shared = (int32_t)w.shared.count, .n_bindings = (int32_t)w.bindings.count, .n_reads = (int32_t)w.reads.count,
                        .n_sinks = (int32_t)w.sinks.count, .n_params = (int32_t)p->params.count, .n_checks = (int32_t)p->checks.count,
                        .n_dims = (int32_t)p->dims.count, .n_table_words = (int32_t)s->table_words.count,
@@ -245,7 +253,8 @@ void vulkan_plan_write(vulkan_schedule *s, vulkan_module *m)
     append_checks(&w, checks);
     append_dims(&w);
     APPEND(&w, s->table_words);
-    m->code = (haloi_vulkan_code){ .plan = w.words.items, .spirv = w.code.items, .defaults = p->params.count ? write_defaults(&w, (size_t)h.params_bytes) : NULL };
+    m->code = (haloi_vulkan_code){ .plan = w.words.items, .spirv = w.code.items,
+                                   .defaults = p->params.count ? write_defaults(&w, (size_t)h.params_bytes) : NULL };
     m->n_plan_words = w.words.count;
     m->n_spirv_words = w.code.count;
 }

@@ -118,7 +118,8 @@ static bool most_of(bound b, int64_t *most)
     if (++b.steps > MOST_STEPS) return false;
     for (int k = 0; k < b.form.n_terms; k++) {
         if (!is_solvable(b.pipe, b.form.terms[k].atom)) continue;
-        return node_at(b.pipe, b.form.terms[k].atom)->op == OP_floordiv ? most_through_division(b, k, most) : most_through_choice(b, k, most);
+        bool divides = node_at(b.pipe, b.form.terms[k].atom)->op == OP_floordiv;
+        return divides ? most_through_division(b, k, most) : most_through_choice(b, k, most);
     }
     return most_through_range(b, 0, most);
 }
@@ -137,7 +138,8 @@ static ref index_at(tensor_pipe *p, const vulkan_reach *r, ref at, ref shift)
 }
 
 /* How far the mapped interval can lie above (below) the unmapped one. False: unknown. */
-static bool moves(vulkan_schedule *s, const tensor_stage *reader, const tensor_stage *producer, const vulkan_reach *r, int64_t *below, int64_t *above)
+static bool moves(vulkan_schedule *s, const tensor_stage *reader, const tensor_stage *producer, const vulkan_reach *r,
+                  int64_t *below, int64_t *above)
 {
     tensor_pipe *p = s->pipe;
     ref first_lo = index_at(p, r, reader->lo[r->axis], r->lo), first_hi = index_at(p, r, reader->lo[r->axis], r->hi);
@@ -213,7 +215,8 @@ static void add_reach(vulkan_schedule *s, vulkan_kernel *k, vulkan_reach r)
     tensor_pipe *p = s->pipe;
     for (uint32_t j = 0; j < k->reaches.count; j++) {
         vulkan_reach *o = &k->reaches.items[j];
-        if (o->reader != r.reader || o->stage != r.stage || o->axis != r.axis || o->p != r.p || o->q != r.q || o->border != r.border) continue;
+        bool same = o->reader == r.reader && o->stage == r.stage && o->axis == r.axis && o->border == r.border;
+        if (!same || o->p != r.p || o->q != r.q) continue;
         o->lo = tensor_op2(p, OP_min, o->lo, r.lo);
         o->hi = tensor_op2(p, OP_max, o->hi, r.hi);
         return;
@@ -244,7 +247,8 @@ void vulkan_find_reaches(vulkan_schedule *s, vulkan_kernel *k)
                 if (form.kind != INDEX_affine || form.dimension != d) continue;
                 while (s->follows.count <= loads.items[i]) LIST_PUSH(s->memory, s->follows, 0);
                 s->follows.items[loads.items[i]] |= (uint8_t)(1 << d);
-                add_reach(s, k, (vulkan_reach){ (int)j, position_of(k, n.payload), n.payload, d, form.p, form.q, form.lo, form.hi, n.border[d] });
+                add_reach(s, k, (vulkan_reach){ (int)j, position_of(k, n.payload), n.payload, d,
+                                                form.p, form.q, form.lo, form.hi, n.border[d] });
             }
         }
     }

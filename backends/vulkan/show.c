@@ -63,7 +63,8 @@ static void slots_text(vulkan_schedule *s, const vulkan_kernel *k, text *out)
         if (memory) text_printf(out, "%%%s", name_of(s, s->memories.items[slot->which].stage));
         else if (slot->kind == VPLAN_SLOT_value) expression_text(s->pipe, s->values.made_of.items[slot->which], out);
         else text_printf(out, slot->which < 0 ? "all" : "%d", slot->which);
-        if (slot->kind != VPLAN_SLOT_value && slot->kind != VPLAN_SLOT_offset && slot->kind != VPLAN_SLOT_component) text_printf(out, " %d", slot->d);
+        if (slot->kind != VPLAN_SLOT_value && slot->kind != VPLAN_SLOT_offset && slot->kind != VPLAN_SLOT_component)
+            text_printf(out, " %d", slot->d);
         text_string(out, "\n");
     }
 }
@@ -81,7 +82,8 @@ static void kernel_text(vulkan_schedule *s, text *out)
         text_printf(out, "kernel 1 @%s.%u bodies=%d granule=%d {\n", s->pipe->name, k, kernel->variants, kernel->granule);
         for (uint32_t j = 0; j < kernel->bindings.count; j++) {
             int memory = kernel->bindings.items[j].memory;
-            text_printf(out, "  binding %u %s%s%s", j, memory < 0 ? "" : "%", memory < 0 ? "arguments" : name_of(s, s->memories.items[memory].stage),
+            text_printf(out, "  binding %u %s%s%s", j, memory < 0 ? "" : "%",
+                        memory < 0 ? "arguments" : name_of(s, s->memories.items[memory].stage),
                         kernel->bindings.items[j].is_written ? " written" : "");
             if (memory >= 0) layout_text(s, &s->memories.items[memory], out);
             text_string(out, "\n");
@@ -113,7 +115,8 @@ static bool spirv_text(vulkan_schedule *s, text *out)
         for (int words = 0; words < 2; words++) {
             const vulkan_kernel *kernel = &s->kernels.items[k];
             if (!kernel->code[words]) continue;
-            text_printf(out, "; kernel %u of %s%s, %u words\n", k, s->pipe->name, words ? ", 8 and 16-bit memory by words" : "", kernel->n_code[words]);
+            text_printf(out, "; kernel %u of %s%s, %u words\n", k, s->pipe->name, words ? ", 8 and 16-bit memory by words" : "",
+                        kernel->n_code[words]);
             good = disassemble(kernel->code[words], kernel->n_code[words], out) && good;
         }
     return good;
@@ -122,7 +125,10 @@ static bool spirv_text(vulkan_schedule *s, text *out)
 /* ---- explain --------------------------------------------------------------------------------------------------- */
 
 /* Tables that depend on sizes and parameters alone are no dispatches over a picture. */
-static bool is_table(vulkan_schedule *s, const vulkan_kernel *k) { return s->plan.why[k->stages.items[k->stages.count - 1].stage] == CUT_table; }
+static bool is_table(vulkan_schedule *s, const vulkan_kernel *k)
+{
+    return s->plan.why[k->stages.items[k->stages.count - 1].stage] == CUT_table;
+}
 
 static const char *why_stored(vulkan_schedule *s, uint32_t stage)
 {
@@ -154,7 +160,10 @@ static void explain_reads(vulkan_schedule *s, const vulkan_kernel *k, int stage,
 static double repeated(const vulkan_stage *c)
 {
     double out = 1;
-    for (int d = 0; d < 2; d++) out *= (double)vulkan_most_pixels(&c->span[d], 32) / (c->span[d].p ? 32.0 * (double)c->span[d].p / (double)c->span[d].q : 1);
+    for (int d = 0; d < 2; d++) {
+        double needed = c->span[d].p ? 32.0 * (double)c->span[d].p / (double)c->span[d].q : 1;
+        out *= (double)vulkan_most_pixels(&c->span[d], 32) / needed;
+    }
     return out < 1 ? 1 : out;
 }
 
@@ -169,7 +178,8 @@ static void explain_stage(vulkan_schedule *s, const vulkan_kernel *k, int stage,
         if (stored_for(s, c->stage)) text_printf(out, " (`%s`)", name_of(s, stored_for(s, c->stage)));
     } else {
         int64_t w = vulkan_most_pixels(&c->span[0], 32), h = vulkan_most_pixels(&c->span[1], 32);
-        text_printf(out, "): in workgroup memory; a tile of 32x32 takes %lldx%lld of it, %lld bytes, and computes %.2f pixels for one that is needed",
+        text_printf(out, "): in workgroup memory; a tile of 32x32 takes %lldx%lld of it, %lld bytes, and "
+                    "computes %.2f pixels for one that is needed",
                     (long long)w, (long long)h, (long long)(4 * c->words * w * h), repeated(c));
     }
     text_string(out, "\n");
@@ -195,7 +205,8 @@ static void explain_text(vulkan_schedule *s, text *out)
     for (uint32_t k = 0; k < s->kernels.count; k++) {
         const vulkan_kernel *kernel = &s->kernels.items[k];
         if (is_table(s, kernel)) text_string(out, "  table\n");
-        else text_printf(out, "  dispatch %u: %u stage%s, %d stored; %s\n", number++, kernel->stages.count, kernel->stages.count == 1 ? "" : "s",
+        else text_printf(out, "  dispatch %u: %u stage%s, %d stored; %s\n", number++, kernel->stages.count,
+                         kernel->stages.count == 1 ? "" : "s",
                          kernel->n_sinks, bodies_text(s, kernel));
         text_printf(out, "    %u words of SPIR-V, %u words of arguments in %s\n", kernel->n_code[0], kernel->slots.count,
                     kernel->in_buffer ? "a buffer" : "push constants");
@@ -212,7 +223,8 @@ static void json_reads(vulkan_schedule *s, const vulkan_kernel *k, int stage, te
     for (uint32_t j = 0; j < k->reaches.count; j++) {
         const vulkan_reach *r = &k->reaches.items[j];
         if (r->reader != stage) continue;
-        text_printf(out, "%s{\"from\": \"%s\", \"axis\": \"%c\", \"p\": %d, \"q\": %d, \"reach\": \"", first ? "" : ", ", name_of(s, r->stage),
+        text_printf(out, "%s{\"from\": \"%s\", \"axis\": \"%c\", \"p\": %d, \"q\": %d, \"reach\": \"",
+                    first ? "" : ", ", name_of(s, r->stage),
                     r->axis ? 'y' : 'x', r->p, r->q);
         range_text(s->pipe, r->lo, r->hi, out);
         text_printf(out, "\", \"border\": \"%s\"}", border_name((border)r->border));
@@ -223,11 +235,14 @@ static void json_reads(vulkan_schedule *s, const vulkan_kernel *k, int stage, te
 
 static void json_kernel(vulkan_schedule *s, const vulkan_kernel *k, text *out)
 {
-    text_printf(out, "{\"table\": %s, \"bodies\": %d, \"spirv_words\": %u, \"spirv_words_by_words\": %u, \"arguments\": %u, \"arguments_in\": \"%s\", \"stages\": [",
-                is_table(s, k) ? "true" : "false", k->variants, k->n_code[0], k->n_code[1], k->slots.count, k->in_buffer ? "buffer" : "push constants");
+    text_printf(out, "{\"table\": %s, \"bodies\": %d, \"spirv_words\": %u, \"spirv_words_by_words\": %u, "
+                "\"arguments\": %u, \"arguments_in\": \"%s\", \"stages\": [",
+                is_table(s, k) ? "true" : "false", k->variants, k->n_code[0], k->n_code[1], k->slots.count,
+                k->in_buffer ? "buffer" : "push constants");
     for (uint32_t j = 0; j < k->stages.count; j++) {
         const vulkan_stage *c = &k->stages.items[j];
-        text_printf(out, "%s{\"name\": \"%s\", \"stored\": %s, \"why\": \"%s\", \"workgroup_words\": %d, \"reads\": ", j ? ", " : "", name_of(s, c->stage),
+        text_printf(out, "%s{\"name\": \"%s\", \"stored\": %s, \"why\": \"%s\", \"workgroup_words\": %d, \"reads\": ",
+                    j ? ", " : "", name_of(s, c->stage),
                     c->sink ? "true" : "false", c->sink ? why_stored(s, c->stage) : "", c->words);
         json_reads(s, k, (int)j, out);
         text_string(out, "}");
@@ -244,7 +259,8 @@ static void explain_json(vulkan_schedule *s, text *out)
     }
     text_string(out, "], \"notes\": [");
     for (uint32_t k = 0; k < s->pipe->notes.count; k++)
-        text_printf(out, "%s{\"stage\": \"%s\", \"text\": \"%s\"}", k ? ", " : "", s->pipe->notes.items[k].stage, s->pipe->notes.items[k].text);
+        text_printf(out, "%s{\"stage\": \"%s\", \"text\": \"%s\"}", k ? ", " : "", s->pipe->notes.items[k].stage,
+                    s->pipe->notes.items[k].text);
     text_string(out, "]}\n");
 }
 

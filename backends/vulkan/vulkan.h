@@ -33,11 +33,13 @@ typedef struct vulkan_module {
 /* Lives in `memory`. NULL with diagnostics. */
 const vulkan_module *vulkan_compile(tensor_pipe *p, const vulkan_options *options, arena *memory, diags *d);
 
-typedef enum vulkan_text { VULKAN_TEXT_dispatch, VULKAN_TEXT_kernel, VULKAN_TEXT_spirv, VULKAN_TEXT_explain, VULKAN_TEXT_explain_json } vulkan_text;
+typedef enum vulkan_text {
+    VULKAN_TEXT_dispatch, VULKAN_TEXT_kernel, VULKAN_TEXT_spirv, VULKAN_TEXT_explain, VULKAN_TEXT_explain_json
+} vulkan_text;
 bool vulkan_show(tensor_pipe *p, const vulkan_options *options, vulkan_text what, text *out, diags *d);
 
-/* An object with the plan, the SPIR-V, the driver and the entries NAME_vulkan_create, _needs, _size, _record, _record_part, _inputs, _destroy,
- * _missing, _error of the header. */
+/* An object with the plan, the SPIR-V, the driver and the entries NAME_vulkan_create, _needs, _size, _record, _record_part,
+ * _inputs, _destroy, _missing, _error of the header. */
 bool vulkan_object(tensor_pipe **pipes, uint32_t n_pipes, const vulkan_options *options, text *object, diags *d);
 void vulkan_header(tensor_pipe **pipes, uint32_t n_pipes, const vulkan_options *options, const char *file_name, text *out);
 uint32_t vulkan_kernel_count(const vulkan_module *module);
