@@ -282,12 +282,24 @@ static bool plan_accumulators(planning *s, uint32_t fold, unsigned *coords)
     return true;
 }
 
+/* For a number beyond the bounds of one or two binders. */
+static bool has_room(const planning *s, const tensor_fold *f)
+{
+    for (int b = 0; b < f->n_binders; b++) {
+        linear lo, hi;
+        linear_of(s->pipe, f->lo[b], &lo);
+        linear_of(s->pipe, f->hi[b], &hi);
+        if (range_of_form(s, &lo).lo <= INT32_MIN || range_of_form(s, &hi).hi >= INT32_MAX) return false;
+    }
+    return f->n_binders <= 2;
+}
+
 static bool plan_position(planning *s, uint32_t fold, unsigned *coords)
 {
     fold_position at;
     if (!fold_position_of(s->pipe, fold, &at) || uses_accs(s->pipe, at.element, fold)) return false;
     bool is_same_everywhere = is_closed(s, fold, at.element, coords) && !*coords;
-    return is_same_everywhere && is_ordered(s, at.element) && fold_at(s->pipe, fold)->n_binders <= 2;
+    return is_same_everywhere && is_ordered(s, at.element) && has_room(s, fold_at(s->pipe, fold));
 }
 
 static bool plan_fold(planning *s, uint32_t fold, split_plan *out)

@@ -364,6 +364,10 @@ static void positions_in_bounds(void **state)
     arena *memory = arena_new(NULL);
     for (size_t k = 0; k < sizeof folds / sizeof *folds; k++)
         assert_int_equal(left(position(memory, "u8", folds[k], "$e = bitand u8 $p, u8(63)", "$e, %b", "$o, $l", "u8(255)")), 0);
+    /* no number is left that says that there is none */
+    char *last = position(memory, "u8", "%y1 in 2147478000..2147483647, %x1 in 0..W - 1", "$e = bitand u8 $p, u8(63)", "$e, %b",
+                          "$o, $l", "u8(255)");
+    assert_false(pass_get(PASS_split_folds)->run(ir_from_text(memory, ir_numbered(memory, last))));
     char *line = pipe_of(memory, "u8",
         "stage %out i32x2 (0..1, 0..0) {\n"
         "  $b, $f, $i = fold loop (%x1 in -7..W + 1000) acc u8 %b = u8(3), bool %f = bool(0), i32 %i = 3 {\n"
