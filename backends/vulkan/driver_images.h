@@ -205,13 +205,16 @@ static inline int bind_picture(const call *c, const vplan_memory *m, const regio
     return check_bound(c, out, element_bytes(m, by_words));
 }
 
+/* Of memory without pixels one is read all the same, where values lie outside of it: every pixel is the one in the spare place. */
+enum { SPARE_BYTES = 64 };
+
 /* The bytes of a buffer for a memory of a kernel (not for views). */
 static inline int bind_memory(const call *c, int32_t memory, int by_words, bound *out)
 {
     if (memory < 0) return bind_scratch(c, 0, 4 * c->argument_words, out);
     const vplan_memory *m = &c->plan.memories[memory];
     const region *r = &c->regions[memory];
-    if (region_is_empty(r)) return bind_scratch(c, c->spare, 4, out);
+    if (region_is_empty(r)) return bind_scratch(c, c->spare, SPARE_BYTES, out);
     if (m->role == VPLAN_ROLE_scratch) return bind_scratch(c, c->scratch[memory], 4 * m->pixel_words * region_pixels(r), out);
     return bind_picture(c, m, r, by_words, out);
 }
@@ -220,9 +223,10 @@ static inline int bind_memory(const call *c, int32_t memory, int by_words, bound
 static inline int64_t element_stride(const call *c, int32_t memory, int by_words, int axis)
 {
     const vplan_memory *m = &c->plan.memories[memory];
+    if (region_is_empty(&c->regions[memory])) return 0;
     if (m->role != VPLAN_ROLE_scratch) return host_stride(m, image_of(c, m), axis) / element_bytes(m, by_words);
     int64_t step = m->pixel_words;
-    for (int d = 0; d < axis; d++) step *= max64(span_count(c->regions[memory].axis[d]), 1);
+    for (int d = 0; d < axis; d++) step *= span_count(c->regions[memory].axis[d]);
     return step;
 }
 

@@ -112,7 +112,7 @@ typedef struct call {
     int64_t *scratch;                           /* per memory of that role: bytes from the start of scratch */
     int64_t  scratch_bytes;
     int64_t  argument_words;                    /* tables and slots, at the start of scratch */
-    int64_t  spare;                             /* where in scratch something is to be bound to what no kernel reads; -1: nowhere */
+    int64_t  spare;                             /* where in scratch a place is bound for memory without pixels; -1: nowhere */
 } call;
 
 static inline int32_t number_of(const call *c, int32_t value) { return (int32_t)c->values[value].i; }

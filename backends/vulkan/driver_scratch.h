@@ -69,7 +69,7 @@ static inline int place_scratch(call *c)
     c->spare = -1;
     if (binds_nothing(c)) {
         c->spare = start;
-        start += scratch_alignment(c);
+        start += rounded_up_to(SPARE_BYTES, scratch_alignment(c));
     }
     c->scratch_bytes = start;
     for (int k = 0; k < h->n_memories; k++) {
