@@ -400,6 +400,7 @@ static void one_fold_in_two_stages(void **state)
         tensor_pipe *p = ir_from_text(memory, ir_numbered(memory, source));
         stage_at(p, find_stage(p, "out"))->body = stage_at(p, find_stage(p, "few"))->body;
         if (after) assert_true(pass_get(PASS_split_folds)->run(p));
+        assert_int_equal(count_folds(p, FOLD_loop, 2), after ? 1 : 2);
         halo_image outputs[2] = { image_of(out[after][0], 4, 3, 1), image_of(out[after][1], 4, W, 1) };
         ir_run(p, &input, NULL, outputs);
     }
