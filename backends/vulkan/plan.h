@@ -64,7 +64,8 @@ typedef struct vplan_slot { int32_t kind, which, d; } vplan_slot;
 
 /* What is bound are the pixels that the rectangle takes, no more: a kernel reads nothing for pixels of a tile that lie outside of
  * it. Where values lie outside of a picture the nearest pixel is read and dropped, so it is among them; memory without pixels has
- * a place in scratch for that, and strides of 0. Sums of offset and strides * (index - lo) are taken modulo 2^32; of pixels that are bound they are below 2^31. */
+ * a place in scratch for that, and strides of 0. Sums of offset and strides * (index - lo) are taken modulo 2^32; of
+ * pixels that are bound they are below 2^31. */
 
 /* A stage of a kernel in workgroup memory: pixels [0, w) x [0, h) of `words` words, plane by plane of words. The most that a tile
  * of tw x th can need of it: w = (p_x * (tw - 1) + reach_x) / q_x + 1, and so h. Stages with overlapping lives (first..last, numbers
