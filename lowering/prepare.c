@@ -2,7 +2,10 @@
  * A backend's private copy of a pipe, and outputs that are stages of their own. */
 #include "lowering/prepare.h"
 
+
 #include <string.h>
+
+#include "lowering/tensor_names.h"
 
 tensor_pipe *tensor_clone(const tensor_pipe *p, arena *memory)
 {
@@ -19,8 +22,13 @@ tensor_pipe *tensor_clone(const tensor_pipe *p, arena *memory)
     CLONE_LIST(dims);
     CLONE_LIST(outputs);
     CLONE_LIST(checks);
+    CLONE_LIST(notes);
 #undef CLONE_LIST
     c->buckets = arena_copy(memory, p->buckets, sizeof *p->buckets * p->n_buckets);
+    if (p->names) {
+        c->names = arena_copy(memory, p->names, sizeof *p->names);
+        c->names->entries = arena_copy(memory, p->names->entries, sizeof *p->names->entries * p->names->capacity);
+    }
     return c;
 }
 
