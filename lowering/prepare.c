@@ -2,7 +2,6 @@
  * A backend's private copy of a pipe, and outputs that are stages of their own. */
 #include "lowering/prepare.h"
 
-
 #include <string.h>
 
 #include "lowering/tensor_names.h"
