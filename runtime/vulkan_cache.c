@@ -93,8 +93,11 @@ static void write_cache(halo_device *device)
     size_t n = 0;
     if (device->GetPipelineCacheData(device->handle, device->cache, &n, NULL) != VK_SUCCESS || n < VULKAN_HEAD)
         return;
-    unsigned char *file = malloc(sizeof(cache_head) + n), *body = file + sizeof(cache_head);
-    if (file && device->GetPipelineCacheData(device->handle, device->cache, &n, body) == VK_SUCCESS) {
+    unsigned char *file = malloc(sizeof(cache_head) + n);
+    if (!file)
+        return;
+    unsigned char *body = file + sizeof(cache_head);
+    if (device->GetPipelineCacheData(device->handle, device->cache, &n, body) == VK_SUCCESS) {
         cache_head head = {.hash = hash_of(body, n), .bytes = n};
         memcpy(head.magic, magic, sizeof magic);
         memcpy(file, &head, sizeof head);

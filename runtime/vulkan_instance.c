@@ -121,8 +121,10 @@ void vulkan_instance_close(vulkan_instance *v)
             (PFN_vkDestroyDebugUtilsMessengerEXT)v->find(v->handle, "vkDestroyDebugUtilsMessengerEXT");
         remove(v->handle, v->messenger, NULL);
     }
-    if (v->handle && v->DestroyInstance)
-        v->DestroyInstance(v->handle, NULL);
+    /* Not by the function that was found on opening: that may have ended before it. */
+    PFN_vkDestroyInstance destroy = v->handle ? (PFN_vkDestroyInstance)v->find(v->handle, "vkDestroyInstance") : NULL;
+    if (destroy)
+        destroy(v->handle, NULL);
     if (v->library)
         dlclose(v->library);
     *v = (vulkan_instance){0};

@@ -38,6 +38,7 @@ static void run_free(vulkan_pipe *pipe, vulkan_run *run)
     free(run);
 }
 
+/* What a call that failed leaves in its result is anything: only handles that were made are kept. */
 static VkResult run_create(vulkan_pipe *pipe, vulkan_run *run)
 {
     halo_device *device = pipe->device;
@@ -47,14 +48,17 @@ static VkResult run_create(vulkan_pipe *pipe, vulkan_run *run)
     VkQueryPoolCreateInfo marks = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO, .queryType = VK_QUERY_TYPE_TIMESTAMP,
                                    .queryCount = N_MARKS};
     VkResult result = device->CreateCommandPool(device->handle, &pool, NULL, &run->commands_pool);
+    if (result != VK_SUCCESS)
+        run->commands_pool = VK_NULL_HANDLE;
     VkCommandBufferAllocateInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                           .commandPool = run->commands_pool, .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY, .commandBufferCount = 1};
     if (result == VK_SUCCESS)
         result = device->AllocateCommandBuffers(device->handle, &buffer, &run->commands);
-    if (result == VK_SUCCESS)
-        result = device->CreateFence(device->handle, &fence, NULL, &run->fence);
-    if (result == VK_SUCCESS && device->physical.timestamp_bits > 0)
-        result = device->CreateQueryPool(device->handle, &marks, NULL, &run->marks);
+    if (result == VK_SUCCESS && (result = device->CreateFence(device->handle, &fence, NULL, &run->fence)) != VK_SUCCESS)
+        run->fence = VK_NULL_HANDLE;
+    bool timed = result == VK_SUCCESS && device->physical.timestamp_bits > 0;
+    if (timed && (result = device->CreateQueryPool(device->handle, &marks, NULL, &run->marks)) != VK_SUCCESS)
+        run->marks = VK_NULL_HANDLE;
     return result;
 }
 
