@@ -213,7 +213,7 @@ def first_difference_of(left, right, shape, near=None):
 def check_reference(trial):
     """Compares the compiled outputs with the Python evaluator's; text of the difference, or None."""
     pipeline = trial.pipeline
-    script = Script(text=pipeline.script, path=f"{trial.stem}.pipe", strict=trial.strict)
+    script = Script(text=pipeline.script, path=f"{trial.stem}.pipe", strict=trial.strict, no_fma="--no-fma" in trial.switches)
     inputs = {p.name: input_image(p) for p in pipeline.inputs + pipeline.arrays}
     try:
         results = script.run(inputs, {name: text for name, (_, text, _) in pipeline.params.items()}, pipeline.name)

@@ -20,6 +20,7 @@ def main():
     parser.add_argument("-o", "--output", action="append", default=[])
     parser.add_argument("--pipe")
     parser.add_argument("--strict", action="store_true")
+    parser.add_argument("--no-fma", action="store_true")
     options = parser.parse_args()
     try:
         run(options)
@@ -30,7 +31,7 @@ def main():
 
 
 def run(options):
-    script = Script(options.script, strict=options.strict)
+    script = Script(options.script, strict=options.strict, no_fma=options.no_fma)
     item = script.pipe(options.pipe)
     ranks = {p.name: len(p.type.extents or (0, 0)) for p in item.params if script.is_picture(p)}
     inputs, parameters, waiting = {}, {}, list(ranks)

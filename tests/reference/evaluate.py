@@ -30,10 +30,15 @@ def largest_of(value):
 class Evaluator(Statements, Functions):
     """Evaluates nodes; statements, calls and pads are in the base classes."""
 
-    def __init__(self, strict=False):
-        self.strict = strict
+    def __init__(self, strict=False, no_fma=False):
+        self.strict, self.no_fma = strict, no_fma
         self.rounds = 0
         self.largest = 0.0  # of what is added up or comes out where rounding isn't promised: the scale of tolerances
+
+    @property
+    def fuses(self):
+        """Is a product contracted with what is added to it?"""
+        return not self.strict and not self.no_fma
 
     def evaluate(self, node, scope):
         try:
@@ -142,7 +147,7 @@ class Evaluator(Statements, Functions):
     def eval_binary(self, node, scope):
         if node.operator in ("+", "-"):
             for product, other, first in ((node.right, node.left, False), (node.left, node.right, True)):
-                if not self.strict and product.kind == "binary" and product.operator == "*":
+                if self.fuses and product.kind == "binary" and product.operator == "*":
                     return self.sum_with_product(node, product, other, first, scope)
         operands = [self.value(node.left, scope), self.value(node.right, scope)]
         return lift(lambda x, y: operators.binary(node.operator, x, y, node), operands, node)

@@ -115,7 +115,7 @@ class Functions:
         args = self.arguments(node, scope, ("a", "k", "stride", "dilation"), ("stride", "dilation"))
         steps = [self.steps(args.get(name), node) for name in ("stride", "dilation")]
         image, kernel = self.image(args["a"], node), self.image(args["k"], node).bare()
-        result = images.conv(image, kernel, *steps, self.strict, node)
+        result = images.conv(image, kernel, *steps, not self.strict, self.fuses, node)
         if result.inexact:
             weights = max(sum(map(abs, plane)) for plane in kernel.planes)
             self.note_scale(weights * max((abs(v) for plane in image.planes for v in plane if v - v == 0), default=0))

@@ -148,9 +148,9 @@ def equal_taps(kernel):
     return any(len(p) > 8 and len(set(p)) == 1 for p in kernel.planes)
 
 
-def conv(image, kernel, stride, dilation, strict, node):
-    """Correlation, component by component; taps row by row, the first a plain product, then one fused
-    multiply-add per tap."""
+def conv(image, kernel, stride, dilation, splits, fuses, node):
+    """Correlation, component by component; taps row by row, the first a plain product, then one multiply-add per
+    tap, fused or not; where kernels may be split in two, the rounding of those that can be isn't known."""
     if image.rank != 2 or kernel.rank != 2:
         raise PipeError("conv wants images of two dimensions", node)
     if min(stride) < 1 or min(dilation) < 1:
@@ -174,18 +174,18 @@ def conv(image, kernel, stride, dilation, strict, node):
         pixels = [a.convert(p, image.type.base, base) for p in image.fetch([columns, rows], node)]
         for k, weight in enumerate(taps):
             pixel = pixels[k if len(pixels) > 1 else 0]
-            totals[k] = accumulate(totals[k], pixel, weight, base, strict)
+            totals[k] = accumulate(totals[k], pixel, weight, base, fuses)
     zero = 0.0 if base == "f32" else 0
     planes = [t if t is not None else [zero] * count_of(domain) for t in totals]
-    split = base == "f32" and not strict and (has_rank_one(kernel) or equal_taps(kernel))
+    split = base == "f32" and splits and (has_rank_one(kernel) or equal_taps(kernel))
     return Image(domain, Type(base, lanes), planes, const=image.const and kernel.const,
                  inexact=max(doubt((image, kernel)), int(split)))
 
 
-def accumulate(total, pixel, weight, base, strict):
+def accumulate(total, pixel, weight, base, fuses):
     if total is None:
         return a.arithmetic(operator.mul, base, pixel, weight)
-    if base == "f32" and not strict:
+    if base == "f32" and fuses:
         return a.fma(pixel, weight, total)
     return a.arithmetic(operator.add, base, total, a.arithmetic(operator.mul, base, pixel, weight))
 

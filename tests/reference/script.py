@@ -69,8 +69,8 @@ class Module(LazyConstants):
 class Script:
     """A script ready to run."""
 
-    def __init__(self, path=None, text=None, strict=False, prelude=PRELUDE):
-        self.evaluator = Evaluator(strict)
+    def __init__(self, path=None, text=None, strict=False, no_fma=False, prelude=PRELUDE):
+        self.evaluator = Evaluator(strict, no_fma)
         self.strict = strict
         self.modules = {}
         self.prelude = Module(None, self.evaluator, outermost=True)
