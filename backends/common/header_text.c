@@ -18,7 +18,8 @@ void header_guard(text *out, const char *file_name)
 
 /* ---- comments ---------------------------------------------------------------------------------------------- */
 
-void header_comment(text *out, const char *indent, const char *doc)
+/* Text inside a comment: nothing in it ends the comment or looks like the start of another. */
+static void header_comment(text *out, const char *indent, const char *doc)
 {
     for (const char *at = doc; *at; at++) {
         if (*at == '\n') text_printf(out, "\n%s * ", indent);
@@ -95,7 +96,7 @@ static uint32_t hash_of(const text *t)      /* FNV-1a */
     return hash;
 }
 
-void header_params(text *out, const tensor_pipe *p)
+static void header_params(text *out, const tensor_pipe *p)
 {
     if (p->params.count == 0) return;
     text all = { 0 };
@@ -135,8 +136,7 @@ static void describe_image(text *out, const tensor_stage *s, const char *name, c
     text_printf(out, ", %d dimension%s%s%s\n", s->rank, s->rank == 1 ? "" : "s", *layout ? ", " : "", layout);
 }
 
-void header_images(text *out, const tensor_pipe *p, const char *(*layout)(const void *user, uint32_t position, type t),
-                   const void *user)
+static void header_images(text *out, const tensor_pipe *p, header_layout *layout, const void *user)
 {
     uint32_t position = 0;
     for (uint32_t k = 1; k < p->stages.count; k++) {
@@ -147,4 +147,17 @@ void header_images(text *out, const tensor_pipe *p, const char *(*layout)(const 
         const tensor_stage *s = &p->stages.items[p->outputs.items[k].stage];
         describe_image(out, s, header_output_name(p, k), "output", layout(user, position++, s->type));
     }
+}
+
+void header_introduction(text *out, const tensor_pipe *p, header_layout *layout, const void *user)
+{
+    text_printf(out, "/* ---- %s ---- */\n\n", p->name);
+    header_params(out, p);
+    text_string(out, "/* ");
+    if (p->doc) {
+        header_comment(out, "", p->doc);
+        text_string(out, "\n * ");
+    }
+    text_string(out, "Images:\n");
+    header_images(out, p, layout, user);
 }

@@ -43,15 +43,7 @@ static void in_place_note(text *out, tensor_pipe *p, const cpu_options *options)
 
 static void pipe_header(text *out, tensor_pipe *p, const cpu_options *options)
 {
-    text_printf(out, "/* ---- %s ---- */\n\n", p->name);
-    header_params(out, p);
-    text_string(out, "/* ");
-    if (p->doc) {
-        header_comment(out, "", p->doc);
-        text_string(out, "\n * ");
-    }
-    text_string(out, "Images:\n");
-    header_images(out, p, layout_name, options);
+    header_introduction(out, p, layout_name, options);
     in_place_note(out, p, options);
     text_string(out, " * Returns HALO_OK or a code for NAME_error. May be called from any number of threads at a time. */\n");
     text_printf(out, "int %s(", p->name);

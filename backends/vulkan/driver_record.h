@@ -43,7 +43,6 @@ static inline uint32_t slot_word(const call *c, int kernel, const vplan_slot *s)
     const vplan_kernel *k = &c->plan.kernels[kernel];
     int by_words = c->v->kernels[kernel].shape.by_words;
     const region *r = &c->rectangles[kernel];
-    tile_grid g;
     switch (s->kind) {
     case VPLAN_SLOT_value:
         return value_bits(c->plan.instructions[s->which].kind, c->values[s->which]);
@@ -55,11 +54,8 @@ static inline uint32_t slot_word(const call *c, int kernel, const vplan_slot *s)
         return (uint32_t)element_offset(c, s->which, by_words);
     case VPLAN_SLOT_stride:
         return (uint32_t)element_stride(c, s->which, by_words, s->d);
-    case VPLAN_SLOT_component:
-        return (uint32_t)element_stride(c, s->which, by_words, c->plan.memories[s->which].rank);
     default:
-        g = grid_of(c, kernel);
-        return (uint32_t)g.count[s->d];
+        return (uint32_t)element_stride(c, s->which, by_words, c->plan.memories[s->which].rank);
     }
 }
 

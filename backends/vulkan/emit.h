@@ -32,7 +32,6 @@ typedef struct emitter {
     spv_id           inside[2];        /* nothing that is read lies outside along the axis */
     spv_id           coords[TENSOR_MAX_RANK];
     spv_buffer      *buffers;          /* per memory, and the arguments; variable 0: not used yet */
-    int              stage;            /* at hand, among the kernel's */
     body             body;             /* of the stages at hand */
     lanes           *values;           /* per number in the body */
 } emitter;
@@ -55,6 +54,8 @@ void  shader_scope(emitter *e, uint32_t scope, uint32_t from, uint32_t to);
 lanes shader_load(emitter *e, ref load);
 spv_id shader_address(emitter *e, int memory, const spv_id *coords);      /* the pixel's first element */
 void  shader_store(emitter *e, int memory, const spv_id *coords, lanes pixel);
+/* Of a fused stage: 0, its width in workgroup memory; 1, its height; 2, where it begins. */
+spv_id shader_shared_spec(emitter *e, int stage, int which);
 void  shader_shared_store(emitter *e, int stage, spv_id x, spv_id y, lanes pixel);
 /* The pixels that one invocation stores together, as whole words: begun, filled pixel by pixel in a loop, stored from coords on. */
 typedef struct shader_run { int memory; int n_planes, n_words, pixel_bits; spv_id words[4 * TENSOR_MAX_LANES]; } shader_run;

@@ -35,7 +35,7 @@ static void pixels_end(emitter *e, pixel_loop *l)
 
 static void begin_body(emitter *e, const ref *roots, uint32_t n_roots)
 {
-    body_begin(&e->body, e->memory, e->pipe);
+    body_clear(&e->body);
     for (uint32_t k = 0; k < n_roots; k++) body_add(&e->body, roots[k]);
     e->values = ARENA_ARRAY(e->memory, lanes, e->body.nodes.count + 1);
 }
@@ -55,16 +55,15 @@ static void shader_line(emitter *e, uint32_t stage)
 
 /* ---- fused stages ---------------------------------------------------------------------------------------- */
 
-static void shader_fused(emitter *e, int stage, int shared)
+static void shader_fused(emitter *e, int stage)
 {
     ref root = stage_at(e->pipe, e->k->stages.items[stage].stage)->body;
     bool flat = stage_at(e->pipe, e->k->stages.items[stage].stage)->rank < 2;
     const interval *r = e->regions[stage];
     pixel_loop loop;
     spv_if there;
-    e->stage = stage;
-    uint32_t width = (uint32_t)(SPEC_shared + 3 * shared);
-    pixels_begin(e, &loop, spirv_spec(e->m, width, 1), spirv_spec(e->m, width + 1, 1));
+    spv_id width = shader_shared_spec(e, stage, 0), height = shader_shared_spec(e, stage, 1);
+    pixels_begin(e, &loop, width, height);
     e->coords[0] = shader_add(e, r[0].lo, loop.x);
     spv_id holds = shader_at_most(e, e->coords[0], r[0].hi);
     if (!flat) {
@@ -188,12 +187,11 @@ static void shader_sinks(emitter *e, const interval tile[2])
     spv_if there;
     spv_id width = spirv_spec(e->m, SPEC_tile_width, 16), height = spirv_spec(e->m, SPEC_tile_height, 16);
     spv_id granule = shader_i32(e, e->granule);
-    e->stage = first;
     pixels_begin(e, &loop, e->granule > 1 ? spirv_op2(e->m, SpvOpUDiv, e->u32, width, granule) : width, height);
     spv_id x = shader_add(e, tile[0].lo, e->granule > 1 ? shader_mul(e, loop.x, granule) : loop.x);
     e->coords[1] = shader_add(e, tile[1].lo, loop.y);
     spirv_if(e->m, &there, shader_both(e, shader_at_most(e, x, tile[0].hi), shader_at_most(e, e->coords[1], tile[1].hi)));
-    shader_line(e, e->k->stages.items[e->stage].stage);
+    shader_line(e, e->k->stages.items[first].stage);
     begin_body(e, roots, (uint32_t)e->k->n_sinks);
     if (e->granule > 1) sink_granule(e, w, x, tile);
     else sink_pixel(e, w, x, 0, tile);
@@ -208,11 +206,9 @@ static void shader_region(emitter *e, bool map_x, bool map_y, const interval til
     e->mapped[0] = map_x;
     e->mapped[1] = map_y;
     for (int depth = 0; depth < e->k->n_depths; depth++) {
-        int shared = 0;
         for (int j = 0; j < (int)e->k->stages.count; j++) {
             const vulkan_stage *c = &e->k->stages.items[j];
-            if (!c->sink && c->depth == depth) shader_fused(e, j, shared);
-            shared += !c->sink;
+            if (!c->sink && c->depth == depth) shader_fused(e, j);
         }
         spirv_barrier(e->m);
     }
@@ -298,6 +294,7 @@ static const uint32_t *shader_round(vulkan_schedule *s, vulkan_kernel *k, bool w
     e.u32 = spirv_type_u32(e.m);
     e.boolean = spirv_type_bool(e.m);
     e.f32 = spirv_type_f32(e.m);
+    body_begin(&e.body, s->memory, s->pipe);
     e.regions = arena_alloc(s->memory, sizeof *e.regions * k->stages.count);
     spirv_workgroup_size(e.m, SPEC_invocations, 64);
     if (k->n_depths) spirv_shared_declare(e.m, spirv_spec(e.m, SPEC_shared_words, 1));

@@ -111,7 +111,7 @@ static int shared_number(const emitter *e, int stage)
     return number;
 }
 
-static spv_id shared_spec(emitter *e, int stage, int which)
+spv_id shader_shared_spec(emitter *e, int stage, int which)
 {
     return spirv_spec(e->m, (uint32_t)(SPEC_shared + 3 * shared_number(e, stage) + which), 1);
 }
@@ -119,8 +119,8 @@ static spv_id shared_spec(emitter *e, int stage, int which)
 /* Word 0 of the pixel at (x, y), and how far it is to the next word. */
 static spv_id shared_address(emitter *e, int stage, spv_id x, spv_id y, spv_id *plane)
 {
-    spv_id w = shared_spec(e, stage, 0), h = shared_spec(e, stage, 1);
-    spv_id at = shader_add(e, shared_spec(e, stage, 2), shader_sub(e, x, e->regions[stage][0].lo));
+    spv_id w = shader_shared_spec(e, stage, 0), h = shader_shared_spec(e, stage, 1);
+    spv_id at = shader_add(e, shader_shared_spec(e, stage, 2), shader_sub(e, x, e->regions[stage][0].lo));
     if (y) at = shader_add(e, at, shader_mul(e, shader_sub(e, y, e->regions[stage][1].lo), w));
     *plane = e->k->stages.items[stage].words > 1 ? shader_mul(e, w, h) : 0;
     return at;

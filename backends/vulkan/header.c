@@ -79,15 +79,7 @@ static const char *layout_name(const void *user, uint32_t position, type t)
 
 static void head(text *out, const tensor_pipe *p, const vulkan_options *options)
 {
-    text_printf(out, "/* ---- %s ---- */\n\n", p->name);
-    header_params(out, p);
-    text_string(out, "/* ");
-    if (p->doc) {
-        header_comment(out, "", p->doc);
-        text_string(out, "\n * ");
-    }
-    text_string(out, "Images:\n");
-    header_images(out, p, layout_name, &(image_words){ options, p->memory });
+    header_introduction(out, p, layout_name, &(image_words){ options, p->memory });
     text_printf(out, " */\ntypedef struct %s_vulkan %s_vulkan;\n\n", p->name, p->name);
 }
 

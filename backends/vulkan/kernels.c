@@ -19,15 +19,14 @@ enum {
 
 typedef struct former {
     vulkan_schedule *s;
-    stage_loads loads;
     uint32_t *kernel_of;              /* per stage: kernel or UINT32_MAX */
 } former;
 
-static bool reads(former *f, uint32_t reader, uint32_t stage) { return stage_reads(f->s->pipe, &f->loads, reader, stage); }
+static bool reads(former *f, uint32_t reader, uint32_t stage) { return stage_reads(f->s->pipe, &f->s->loads, reader, stage); }
 
-static uint32_t new_kernel(former *f, uint32_t dispatch)
+static uint32_t new_kernel(former *f)
 {
-    vulkan_kernel k = { .dispatch = dispatch, .variants = 1, .granule = 1 };
+    vulkan_kernel k = { .variants = 1, .granule = 1 };
     LIST_PUSH(f->s->memory, f->s->kernels, k);
     return f->s->kernels.count - 1;
 }
@@ -114,7 +113,7 @@ static vulkan_cut check_reads(former *f, uint32_t stage, uint32_t *kernel, uint3
         *by = r;
         if (*kernel != UINT32_MAX && f->kernel_of[r] != *kernel) return VULKAN_CUT_readers;
         *kernel = f->kernel_of[r];
-        const ref_list *loads = loads_of_stage(s->pipe, &f->loads, r);
+        const ref_list *loads = loads_of_stage(s->pipe, &s->loads, r);
         for (uint32_t j = 0; j < loads->count; j++) {
             if (node_at(s->pipe, loads->items[j])->payload != stage) continue;
             vulkan_cut why = vulkan_load_tiles(s, r, loads->items[j]);
@@ -151,14 +150,14 @@ static void place(former *f, uint32_t stage)
     if (why == VULKAN_CUT_none) return;
     s->cut[stage] = why;
     s->cut_by[stage] = by;
-    put_first(f, new_kernel(f, s->plan.of_stage[stage]), sink_stage(stage));
+    put_first(f, new_kernel(f), sink_stage(stage));
 }
 
 /* The sinks of a dispatch have one domain: one kernel stores them all. */
 static void place_sinks(former *f, uint32_t dispatch)
 {
     const struct dispatch *d = &f->s->plan.dispatches.items[dispatch];
-    uint32_t kernel = new_kernel(f, dispatch);
+    uint32_t kernel = new_kernel(f);
     for (uint32_t j = d->sinks.count; j-- > 0;) put_first(f, kernel, sink_stage(d->sinks.items[j]));
 }
 
@@ -170,7 +169,7 @@ static void order_kernel(former *f, uint32_t kernel, uint8_t *done, vulkan_kerne
     done[kernel] = 1;
     vulkan_kernel *k = &f->s->kernels.items[kernel];
     for (uint32_t j = 0; j < k->stages.count; j++) {
-        const ref_list *loads = loads_of_stage(f->s->pipe, &f->loads, k->stages.items[j].stage);
+        const ref_list *loads = loads_of_stage(f->s->pipe, &f->s->loads, k->stages.items[j].stage);
         for (uint32_t i = 0; i < loads->count; i++) {
             uint32_t needed = f->kernel_of[node_at(f->s->pipe, loads->items[i])->payload];
             if (needed != UINT32_MAX && needed != kernel) order_kernel(f, needed, done, out, count);

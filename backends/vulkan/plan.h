@@ -56,9 +56,7 @@ typedef enum vplan_slot_kind {
                              * of what is bound, modulo 2^32: a part binds what it takes, which may begin far from there. Elements are
                              * components; bytes, when the memory is read by words; words for scratch */
     VPLAN_SLOT_stride,      /* the same unit: from pixel to pixel along dimension `d`, modulo 2^32 */
-    VPLAN_SLOT_component,   /* the same: from component to component (planar pictures; else a constant that needs no slot) */
-    VPLAN_SLOT_tiles        /* tiles along dimension d of 0, 1. Those along z are dimensions 2, 3 and 4 of the rectangle of all sinks,
-                             * 2 the fastest */
+    VPLAN_SLOT_component    /* the same: from component to component (planar pictures; else a constant that needs no slot) */
 } vplan_slot_kind;
 typedef struct vplan_slot { int32_t kind, which, d; } vplan_slot;
 

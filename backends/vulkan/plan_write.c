@@ -60,12 +60,10 @@ static bool reads_anywhere(vulkan_schedule *s, const vulkan_kernel *k, uint32_t 
     tensor_pipe *p = s->pipe;
     int axes = stage_at(p, producer)->rank < 2 ? stage_at(p, producer)->rank : 2;
     for (uint32_t j = 0; j < k->stages.count; j++) {
-        ref_list loads = { 0 };
-        ref body = stage_at(p, k->stages.items[j].stage)->body;
-        reached_nodes(p, s->memory, &body, 1, &loads);
-        for (uint32_t i = 0; i < loads.count; i++) {
-            ref load = loads.items[i];
-            if (node_at(p, load)->op != OP_load || node_at(p, load)->payload != producer) continue;
+        const ref_list *loads = loads_of_stage(p, &s->loads, k->stages.items[j].stage);
+        for (uint32_t i = 0; i < loads->count; i++) {
+            ref load = loads->items[i];
+            if (node_at(p, load)->payload != producer) continue;
             uint8_t follows = load < s->follows.count ? s->follows.items[load] : 0;
             if (follows != (1 << axes) - 1) return true;
         }

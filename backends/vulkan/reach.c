@@ -235,18 +235,17 @@ void vulkan_find_reaches(vulkan_schedule *s, vulkan_kernel *k)
     tensor_pipe *p = s->pipe;
     k->reaches.count = 0;
     for (uint32_t j = 0; j < k->stages.count; j++) {
-        ref_list loads = { 0 };
-        ref body = stage_at(p, k->stages.items[j].stage)->body;
-        reached_nodes(p, s->memory, &body, 1, &loads);
-        for (uint32_t i = 0; i < loads.count; i++) {
-            tensor_node n = *node_at(p, loads.items[i]);
-            if (n.op != OP_load || stage_at(p, n.payload)->kind == STAGE_table) continue;
+        const ref_list *loads = loads_of_stage(p, &s->loads, k->stages.items[j].stage);
+        for (uint32_t i = 0; i < loads->count; i++) {
+            ref load = loads->items[i];
+            tensor_node n = *node_at(p, load);
+            if (stage_at(p, n.payload)->kind == STAGE_table) continue;
             for (int d = 0; d < 2 && d < stage_at(p, n.payload)->rank; d++) {
                 index_form form;
-                index_form_of(p, &s->all, 0, load_index(p, loads.items[i], d), &form);
+                index_form_of(p, &s->all, 0, load_index(p, load, d), &form);
                 if (form.kind != INDEX_affine || form.dimension != d) continue;
-                while (s->follows.count <= loads.items[i]) LIST_PUSH(s->memory, s->follows, 0);
-                s->follows.items[loads.items[i]] |= (uint8_t)(1 << d);
+                while (s->follows.count <= load) LIST_PUSH(s->memory, s->follows, 0);
+                s->follows.items[load] |= (uint8_t)(1 << d);
                 add_reach(s, k, (vulkan_reach){ (int)j, position_of(k, n.payload), n.payload, d,
                                                 form.p, form.q, form.lo, form.hi, n.border[d] });
             }

@@ -67,7 +67,6 @@ typedef struct vulkan_kernel {
     LIST(vulkan_stage) stages;      /* producers first, sinks last */
     int      n_sinks, n_depths;     /* depths of the stages that are not sinks */
     LIST(vulkan_reach) reaches;
-    uint32_t dispatch;
     int      variants;              /* 1: one body; 2: bulk and border; 4: bulk, rows, columns, corners */
     bool     mapped[2];             /* some read has a border along the axis */
     LIST(vplan_slot)    slots;
@@ -84,6 +83,7 @@ typedef struct vulkan_schedule {
     arena         *memory;
     tensor_pipe   *pipe;            /* the private copy */
     depends        all;
+    stage_loads    loads;
     const vulkan_options *options;
     const diags   *d;               /* knows the sources: for lines of the script */
     dispatch_plan  plan;

@@ -51,7 +51,7 @@ static void stage_text(vulkan_schedule *s, const vulkan_kernel *k, int stage, te
     text_string(out, "  }\n");
 }
 
-static const char *const SLOT_NAMES[] = { "value", "rect.lo", "rect.hi", "offset", "stride", "component", "tiles" };
+static const char *const SLOT_NAMES[] = { "value", "rect.lo", "rect.hi", "offset", "stride", "component" };
 
 static void slots_text(vulkan_schedule *s, const vulkan_kernel *k, text *out)
 {
